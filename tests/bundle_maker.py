@@ -558,12 +558,12 @@ def remarks_on(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) 
     """Return the remarks that apply to an answer."""
     if answer["verdict"] != "proved":
         return []
-    of_ablation = [] if claimed["kind"] == "lesion identity" else on_ablation(bundle)
+    of_ablation = [] if claimed["kind"] == "lesion identity" else on_ablation(bundle, claimed["kind"])
     return on_property(bundle, answer, claimed) + of_ablation
 
 
-def on_ablation(bundle: Bundle) -> list[str]:
-    """Return the remarks on what cut edges carry."""
+def on_ablation(bundle: Bundle, kind: str) -> list[str]:
+    """Return the remarks on what cut edges carry: on prompts where one is cut, on logits where they count."""
     ablation, prompts = bundle.claim["circuit"]["ablation"], bundle.domain["prompts"]
     if ablation == "zero":
         return []
@@ -573,9 +573,12 @@ def on_ablation(bundle: Bundle) -> list[str]:
         count = sum(len(one) == 1 for one in alike)
     else:
         word, count = "own partners", sum([prompt, prompt] in ablation["pairs"] for prompt in prompts)
-    every, own = every_edge(bundle.claim["architecture"]), bundle.claim["circuit"]["edges"]
+    own, every = bundle.claim["circuit"]["edges"], every_edge(bundle.claim["architecture"])
+    if kind in ("necessity", "subset minimality", "minimum"):
+        return [f"{word}: {count}"] * bool(count)
     is_same = all(Naive(bundle, own, p).logits() == Naive(bundle, every, p).logits() for p in prompts)
-    return [f"{word}: {count}"] * bool(count) + ["logits of the whole model"] * is_same
+    is_cut = set(own) != set(edges_of(bundle.claim))
+    return [f"{word}: {count}"] * bool(count and is_cut) + ["logits of the whole model"] * is_same
 
 
 def on_property(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) -> list[str]:
@@ -585,8 +588,10 @@ def on_property(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any])
     labels, kind = labels_of(bundle), claimed["kind"]
     is_constant, is_list = len({one for one, _ in labels}) == 1, "pattern" not in bundle.domain
     is_equal = not {"equivalence", "subset minimality", "minimum"}.isdisjoint(proved)
-    is_zero = bundle.claim["circuit"]["ablation"] == "zero"
-    is_needed = is_zero and not is_constant and is_path(bundle.claim)
+    ablation = bundle.claim["circuit"]["ablation"]
+    is_zero = ablation == "zero"
+    is_one_value = is_zero or ablation.get("over") == "all"
+    is_needed = is_one_value and not is_constant and is_path(bundle.claim)
     found = dict.fromkeys(("constant answer", *CONSTANT), False)
     if kind in ("equivalence", "invariance", "robustness", "faithfulness", "agreement"):
         found |= dict(zip(CONSTANT, constants(bundle, answer["evidence"]), strict=True))
@@ -600,14 +605,15 @@ def on_property(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any])
         case "necessity":
             implied = is_equal and is_needed
             fixed = [f"constant source: {edge}" for edge in unfed(bundle.claim)]
-            return ["implied by equivalence"] * implied + (biased(bundle) + fixed) * is_zero
+            said = ["implied by equivalence"] * implied + biased(bundle) * is_zero
+            return said + fixed * is_one_value
         case "equivalence":
             return ["constant answer"] * is_constant + [one for one in constant if one == CONSTANT[1]]
         case "subset minimality" | "minimum":
             listed = len(claimed.get("circuits", [None]))
             implied = not is_constant and len(answer["evidence"]["children"]) == listed
             is_one = len(bundle.claim["circuit"]["edges"]) == 1
-            single = kind == "minimum" and not is_constant and is_one and is_zero
+            single = kind == "minimum" and not is_constant and is_one and is_one_value
             said = ["implied by equivalence"] * implied + ["constant answer"] * is_constant
             return said + ["one edge"] * single
         case "robustness":
@@ -632,7 +638,8 @@ def of_lesion(claim: dict[str, Any], claimed: dict[str, Any]) -> list[str]:
         source, target = edge.split(" -> ")
         live |= {source} if reader(target) in live else set()
     used = [place for place, lines in programs.items() if f"head {place}" in live and form(lines) != "never"]
-    said = [] if used else ["no program head in the circuit" if programs else "no program head"]
+    is_cut_off = not used and claim["circuit"]["ablation"] == "zero"
+    said = ["no program head in the circuit"] * is_cut_off if programs else ["no program head"]
     same = [place for place, lines in programs.items() if claimed["base"]["programs"].get(place) == lines]
     return said + [f"program of the base: head {place}" for place in sorted(same)]
 

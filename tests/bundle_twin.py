@@ -352,6 +352,7 @@ class Statement:
         self.task, self.edges = claim["task"], tuple(claim["circuit"]["edges"])
         self.ablation = claim["circuit"]["ablation"]
         self.cuts_to_zero = self.ablation == "zero"
+        self.cuts_to_one = self.cuts_to_zero or self.ablation.get("over") == "all"
         self.is_split = claim["circuit"]["granularity"] == "port"
         self.candidates, self.pattern = self.task["candidates"], domain.get("pattern")
         self.shown = [tuple(prompt) for prompt in domain["prompts"]]
@@ -537,7 +538,7 @@ class Statement:
                 if self.solves(one) != (one in expected):
                     return False
             except ForbiddenError as error:  # one that has no exact value leaves the others theirs
-                may_be_blind = self.cuts_to_zero and len(set(self.answers.values())) > 1
+                may_be_blind = self.cuts_to_one and len(set(self.answers.values())) > 1
                 is_tried = reads(one, self.model.programs) or not may_be_blind
                 unknown = error if is_tried else unknown
         if unknown is not None:
@@ -655,11 +656,14 @@ class Statement:
         """Return the remarks that apply to an answer, of the table in the specification."""
         if answer["verdict"] != "proved":
             return []
-        of_ablation = [] if prop["kind"] == "lesion identity" else self.ablation_remarks()
+        of_ablation = [] if prop["kind"] == "lesion identity" else self.ablation_remarks(prop["kind"])
         return self.property_remarks(prop, proved) + of_ablation
 
-    def ablation_remarks(self):
-        """Return what is to be said where cut edges carry less than they seem to."""
+    def ablation_remarks(self, kind):
+        """Return what is to be said where cut edges carry less than they seem to.
+
+        That the logits are the model's says nothing of properties that cut further edges.
+        """
         if self.cuts_to_zero:
             return []
         said = []
@@ -669,9 +673,12 @@ class Statement:
         else:
             own = [self.carried.about(prompt) == prompt for prompt in self.prompts]
             said = [f"own partners: {sum(own)}"] * any(own)
+        if kind in ("necessity", "subset minimality", "minimum"):
+            return said
         every = tuple(every_edge(self.size))
         is_same = all(self.logits(prompt) == self.logits(prompt, every) for prompt in self.prompts)
-        return said + ["logits of the whole model"] * is_same
+        is_cut = any(edge not in self.edges for edge in edges_of(self.claim))
+        return said * is_cut + ["logits of the whole model"] * is_same
 
     def averaged(self, prompt):
         """Return the prompts that a mean is taken over for one."""
@@ -690,10 +697,11 @@ class Statement:
                 said = ["implied by equivalence"] * implied + ["implied by clear decisions"] * is_single
                 return said + self.constant_remarks()
             case "necessity":
-                if not self.cuts_to_zero:
+                if not self.cuts_to_one:
                     return []
                 implied = is_equal and not is_constant and self.is_chain()
                 biased = [edge for place, edge in enumerate(self.edges) if self.is_biased(place)]
+                biased *= self.cuts_to_zero
                 said = ["implied by equivalence"] * implied + [f"shared bias: {edge}" for edge in biased]
                 return said + [f"constant source: {edge}" for edge in self.edges if self.is_constant(edge)]
             case "equivalence":
@@ -744,7 +752,7 @@ class Statement:
         """Say whether of all sets of some edges, no larger than ours, no other reads without a dead edge."""
         sets = (one for n in range(len(self.edges) + 1) for one in combinations(edges, n))
         others = (one for one in sets if one not in expected)
-        rivals = (one for one in others if not self.cuts_to_zero or reads(one, self.model.programs))
+        rivals = (one for one in others if not self.cuts_to_one or reads(one, self.model.programs))
         return all(dead(one) for one in rivals)
 
     def size_remarks(self, prop, is_constant):
@@ -755,7 +763,7 @@ class Statement:
         if is_constant:
             return ["constant answer"]
         said = ["implied by equivalence"] * self.has_no_rival(edges, expected)
-        return said + ["one edge"] * (is_minimum and len(self.edges) == 1 and self.cuts_to_zero)
+        return said + ["one edge"] * (is_minimum and len(self.edges) == 1 and self.cuts_to_one)
 
     def is_whole(self):
         """Say whether only edges of nodes that put out zero are left out, and no bias with them."""
@@ -799,7 +807,8 @@ class Statement:
         programs, lines = self.model.programs, self.claim["programs"]
         used = [place for place in programs if f"head {place}" in feeding(self.edges)]
         is_used = any(programs[place].attends() is not False for place in used)
-        said = ["no program head in the circuit" if programs else "no program head"] * (not is_used)
+        is_cut_off = self.cuts_to_zero and not is_used
+        said = ["no program head in the circuit"] * is_cut_off if programs else ["no program head"]
         same = [place for place, one in prop["base"]["programs"].items() if lines.get(place) == one]
         ordered = sorted(same, key=lambda place: tuple(map(int, place.split("."))))
         return said + [f"program of the base: head {place}" for place in ordered]

@@ -1094,6 +1094,7 @@ ABLATIONS: Mapping[str, tuple[object, tuple[str, ...], str, int]] = {
     "a token below 0": ({**MEAN, "prompts": [[-1]]}, (), "tokens are numbered from 0", 3),
     "a token that the model has not": ({**MEAN, "prompts": [[*QUOTE[:-1], 99]]}, (), "mean ablation: ", 3),
     "a name that the model has not": ({**MEAN, "prompts": ["A Z"]}, (), "prompts[0][1] is 'Z', want a token's number", 3),
+    "a token that is no whole number": ({**MEAN, "prompts": [[1.5]]}, (), "prompts[0][0] is 1.5, want a token's number", 3),
     "prompts of other lengths": ({**MEAN, "prompts": [[1, 2]]}, (), "no prompt that the mean is taken over has", 3),
     "an unknown pooling": ({**MEAN, "over": "median"}, (), "over is 'median'", 3),
     "an unknown kind": ({**MEAN, "kind": "resample"}, (), "kind is 'resample', want one of 'mean', 'counterfactual'", 3),

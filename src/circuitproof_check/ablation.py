@@ -1,10 +1,10 @@
 """What a cut edge carries: nothing, a mean over declared prompts, or its source's output on a partner."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .architecture import Architecture
-from .reading import fields, integers, items, kind, require
+from .reading import canonical, fields, integers, items, kind, require, sha256
 from .task import Prompts, check_tokens
 from .work import NUMBER, key, paid, spend
 
@@ -19,10 +19,28 @@ class Ablation:
     is_pooled: bool = False
     prompts: Prompts = ()
     partners: Mapping[bytes, Prompt] = field(default_factory=dict[bytes, Prompt])
+    digest: str = ""
+    """That of its canonical JSON; of nothing, none."""
 
     @property
     def is_zero(self) -> bool:
         return self.kind == "zero"
+
+    @property
+    def over(self) -> str:
+        """Return over what a mean is taken."""
+        pooled = "all" if self.is_pooled else "position"
+        return pooled if self.kind == "mean" else ""
+
+    @property
+    def count(self) -> int:
+        """Return how many prompts or pairs are listed."""
+        return len(self.prompts) + len(self.partners)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Say whether a cut edge carries the same at every position of every prompt."""
+        return self.is_zero or self.is_pooled
 
 
 def read_ablation(value: object, where: str, size: Architecture) -> Ablation:
@@ -32,7 +50,13 @@ def read_ablation(value: object, where: str, size: Architecture) -> Ablation:
     name = kind(value, where)
     require("ablation_is_known", name in ("mean", "counterfactual"), where, name)
     if name == "counterfactual":
-        return _read_partners(fields(value, where, "kind", "pairs")[1], f"{where}.pairs", size)
+        found = _read_partners(fields(value, where, "kind", "pairs")[1], f"{where}.pairs", size)
+    else:
+        found = _read_mean(value, where, size)
+    return replace(found, digest=sha256(canonical(value).encode()))
+
+
+def _read_mean(value: object, where: str, size: Architecture) -> Ablation:
     _, over, listed = fields(value, where, "kind", "over", "prompts")
     require("means_are_over_positions_or_all", over in ("position", "all"), where, over)
     prompts = tuple(_read_prompt(row, where, size) for row in items(listed, where))

@@ -34,7 +34,7 @@ from .reading import (
     require,
     sha256,
 )
-from .summary import Beside, Judged, assumptions, facts, sentence
+from .summary import LONGEST_LINE, Beside, Judged, assumptions, facts, sentence
 from .task import check_task
 from .tensors import Weights, read_safetensors, stored_size
 from .work import ExceededError, allow, allow_more, usual
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 CLAIM, DOMAIN, WEIGHTS, CERTIFICATE = "claim.json", "domain.json", "weights.safetensors", "certificate.json"
 BUNDLE = frozenset({CLAIM, DOMAIN, WEIGHTS, CERTIFICATE})
-_LONGEST_LINE = 700
-"""The most characters of the line: the outcome and the reason."""
 
 
 class Outcome(IntEnum):
@@ -146,7 +144,7 @@ def inspect(bundle: Path, beside: Beside) -> Report:
     sys.set_int_max_str_digits(0)  # exact logits of deep circuits have more digits than the default allows
     try:
         report = _answer(bundle, beside)
-        return replace(report, reason=cut(report.reason, _LONGEST_LINE - len(f"{report.outcome.name}: ")))
+        return replace(report, reason=cut(report.reason, LONGEST_LINE - len(f"{report.outcome.name}: ")))
     finally:
         sys.set_int_max_str_digits(limit)
 

@@ -214,7 +214,7 @@ def _smaller(case: Case, claimed: Property, most: int | None = None) -> list[Edg
     own, size = case.claim.edges, case.claim.architecture
     edges = own if claimed.kind == "subset minimality" else all_edges(size, case.claim.shape)
     found: list[Edges] = []
-    may_be_blind = case.claim.ablation.is_zero and len(set(case.claim.task.answers)) > 1
+    may_be_blind = case.claim.ablation.is_uniform and len(set(case.claim.task.answers)) > 1
     fed_by = readers(case.claim.programs) if may_be_blind else None
     for circuit in smaller_circuits(edges, len(own), logits_node(size), fed_by):
         found.append(circuit)

@@ -206,6 +206,11 @@ def rationals(value: object, where: str) -> tuple[Fraction, ...]:
     return tuple(rational(entry, where) for entry in items(value, where))
 
 
+def canonical(value: object) -> str:
+    """Return a value as its digest is made of, in which `true` and 1.0 are not 1."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 

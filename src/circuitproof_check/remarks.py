@@ -26,25 +26,31 @@ def found_remarks(case: Case, claimed: Property, proved: Sequence[Property], evi
     """Return the remarks on a property, of which some others are proved too; on one that is not, none."""
     if claimed not in proved:
         return []
-    of_ablation = [] if claimed.kind == "lesion identity" else _of_ablation(case)
-    return _of_property(case, claimed, proved, evidence) + of_ablation
+    said = _of_property(case, claimed, proved, evidence)
+    if case.claim.ablation.is_zero or claimed.kind == "lesion identity":
+        return said
+    if claimed.kind in ("necessity", *_SIZES):
+        return said + _of_prompts(case.claim)
+    every = all_edges(case.claim.architecture, case.claim.shape)
+    has_cut = len(case.claim.edges) < len(every) or claimed.kind == "agreement"
+    of_prompts = _of_prompts(case.claim) if has_cut else []
+    return said + of_prompts + _if("logits of the whole model", _is_as_model(case))
 
 
-def _of_ablation(case: Case) -> list[str]:
-    """Remark on prompts that stand for themselves at cut edges, and on cut edges that change no logit."""
-    claim, ablation = case.claim, case.claim.ablation
-    if ablation.is_zero:
-        return []
+def _is_as_model(case: Case) -> bool:
+    every, prompts = all_edges(case.claim.architecture), range(len(case.claim.prompts))
+    return all(case.logits(one, case.claim.edges) == case.logits(one, every) for one in prompts)
+
+
+def _of_prompts(claim: Claim) -> list[str]:
+    """Remark on prompts that stand for themselves at cut edges."""
+    ablation = claim.ablation
     single = own = 0
     lengths = Counter(map(len, paid(ablation.prompts, NUMBER)))
     for prompt in paid(claim.prompts, OBJECT):
         single += (len(ablation.prompts) if ablation.is_pooled else lengths[len(prompt)]) == 1
         own += ablation.partners.get(key(prompt)) == prompt
-    every = all_edges(claim.architecture)
-    prompts = range(len(claim.prompts))
-    is_as_model = all(case.logits(one, claim.edges) == case.logits(one, every) for one in prompts)
-    said = _if(f"means of one prompt: {single}", single) + _if(f"own partners: {own}", own)
-    return said + _if("logits of the whole model", is_as_model)
+    return _if(f"means of one prompt: {single}", single) + _if(f"own partners: {own}", own)
 
 
 def _of_property(case: Case, claimed: Property, proved: Sequence[Property], evidence: object) -> list[str]:
@@ -61,7 +67,7 @@ def _of_property(case: Case, claimed: Property, proved: Sequence[Property], evid
             implied = _if("implied by equivalence", is_equivalent and has_one_each)
             return implied + _if("implied by clear decisions", _is_single(case)) + _constant(case, evidence)
         case "necessity":
-            is_blind = case.claim.ablation.is_zero and not is_constant
+            is_blind = case.claim.ablation.is_uniform and not is_constant
             is_implied = is_equivalent and is_blind and _is_chain(case.claim)
             return _if("implied by equivalence", is_implied) + _of_edges(case)
         case "robustness":
@@ -89,17 +95,21 @@ def _of_size(claim: Claim, claimed: Property, evidence: object, *, is_constant: 
     """Remark that no other circuit had to be looked at, or none of fewer edges."""
     tried = len(items(mapping(evidence, "evidence")["children"], "evidence"))
     is_alone = not is_constant and tried == max(1, len(claimed.circuits))
-    is_blind = not is_constant and claim.ablation.is_zero
+    is_blind = not is_constant and claim.ablation.is_uniform
     is_least = is_blind and len(claim.edges) == 1 and claimed.kind == "minimum"
     said = _if("implied by equivalence", is_alone) + _if("constant answer", is_constant)
     return said + _if("one edge", is_least)
 
 
 def _of_lesion(claim: Claim, claimed: Property) -> list[str]:
-    """Remark that there is nothing to silence, here or in the circuit, and on heads that the base has too."""
+    """Remark that there is nothing to silence, here or in the circuit, and on heads that the base has too.
+
+    Cut edges that carry anything carry what the program heads put out: the circuit uses them then.
+    """
     live = live_nodes(claim.edges, claim.architecture)
     silenced = [place for place, program in claim.programs.items() if not program.is_empty]
     is_unused = all(Node(2 * layer + 1, head) not in live for layer, head in silenced)
+    is_unused &= claim.ablation.is_zero or not claim.programs
     same = sorted(place for place, lines in claimed.lines.items() if claim.lines.get(place) == lines)
     said = _if("no program head in the circuit" if claim.programs else "no program head", is_unused)
     return said + [f"program of the base: head {layer}.{head}" for layer, head in same]
@@ -214,11 +224,10 @@ def _is_chain(claim: Claim) -> bool:
 def _of_edges(case: Case) -> list[str]:
     """Remark on edges that only bring a shared bias, and on those that carry a constant."""
     claim = case.claim
-    if not claim.ablation.is_zero:
-        return []
-    places = range(len(claim.edges)) if claim.architecture.biases else ()
+    may_lose_bias = claim.architecture.biases and claim.ablation.is_zero
+    places = range(len(claim.edges)) if may_lose_bias else ()
     biased = [claim.edges[place] for place in places if _is_biased(case, place)]
-    constant = constant_edges(claim.edges, claim.programs)
+    constant = constant_edges(claim.edges, claim.programs) if claim.ablation.is_uniform else ()
     return [f"shared bias: {name_of(edge, claim.architecture)}" for edge in biased] + [
         f"constant source: {name_of(edge, claim.architecture)}" for edge in constant
     ]

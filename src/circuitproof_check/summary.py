@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from .ablation import Ablation
 from .claim import Claim, Property
 from .properties import Remarks, Verdict
 from .reading import quoted_path, show
@@ -17,7 +18,10 @@ from .reading import quoted_path, show
 _SHOWN_DIGEST = 12
 _SHOWN_PATH = 34
 _POSITIONS = 4
-_SHOWN_REMARKS = 130
+_LONGEST_NAMES = 170
+"""More than the names behind a line can have, with what stands around them."""
+LONGEST_LINE = 700
+"""The most characters of the line: the outcome and the reason."""
 Answers = Sequence[tuple[Verdict, Remarks]]
 
 
@@ -56,29 +60,54 @@ class Judged:
 
 def sentence(judged: Judged) -> str:
     """Return the claim in words: first what was compared, last the names."""
+    claim, candidates = judged.claim, len(judged.claim.task.candidates)
+    scope = f"{_edges(claim)}, {_cut(claim.ablation)}, {judged.prompts}, {candidates} candidates"
+    begun = f"{', '.join(_compared(judged))}; {scope}: "
+    most = LONGEST_LINE - len("incomplete: ") - len(begun) - _LONGEST_NAMES
+    return f"{begun}{_answered(judged, most)} ({', '.join(_names(judged))})"
+
+
+def _answered(judged: Judged, most: int) -> str:
+    """Return the properties with all remarks, or where that is too long with those about edges counted.
+
+    Where that is too, all of them are counted, those on each property or together.
+    """
+    remarks = [remarks for _, remarks in judged.answers]
+    counted = [(f"remarks: {len(one)}",) if one else () for one in remarks]
+    for ways in (remarks, [_edges_counted(one) for one in remarks], counted):
+        if len(said := _answers(judged, ways)) <= most:
+            return said
+    return f"{_answers(judged, [()] * len(remarks))} [remarks: {sum(map(len, remarks))}]"
+
+
+def _answers(judged: Judged, shown: Sequence[Remarks]) -> str:
     words: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
-    shown = _shown([remarks for _, remarks in judged.answers])
     for claimed, (verdict, _), remarks in zip(judged.claim.properties, judged.answers, shown, strict=True):
         words[verdict].append(_property_words(claimed, remarks))
-    said = "; ".join(f"{', '.join(found)} {verdict.value}" for verdict, found in words.items() if found)
-    candidates = len(judged.claim.task.candidates)
-    cut = f"{judged.claim.ablation.kind} ablation"
-    scope = f"{_edges(judged.claim)}, {cut}, {judged.prompts}, {candidates} candidates"
-    return f"{', '.join(_compared(judged))}; {scope}: {said} ({', '.join(_names(judged))})"
+    return "; ".join(f"{', '.join(found)} {verdict.value}" for verdict, found in words.items() if found)
 
 
-def _shown(remarks: Sequence[Remarks]) -> Sequence[Remarks]:
-    """Return all remarks if they are short together, or those about edges counted, or all of them counted."""
-    for ways in (remarks, [_edges_counted(one) for one in remarks]):
-        if sum(len(remark) for one in ways for remark in one) <= _SHOWN_REMARKS:
-            return ways
-    return [(f"remarks: {len(one)}",) if one else () for one in remarks]
+def _cut(ablation: Ablation) -> str:
+    """Say what cut edges carry, and by which prompts."""
+    if ablation.is_zero:
+        return "zero ablation"
+    over = {"": "", "position": " by position", "all": " over all positions"}[ablation.over]
+    listed = _counted(ablation.count, "pair" if ablation.kind == "counterfactual" else "prompt")
+    return f"{ablation.kind} ablation{over} of {listed} {ablation.digest[:_SHOWN_DIGEST]}"
+
+
+def _prompts_at_cut_edges(ablation: Ablation) -> dict[str, str]:
+    """Return over what means are taken, how many prompts or pairs are listed, and the digest of it all."""
+    if ablation.is_zero:
+        return {}
+    over = {"over": ablation.over} if ablation.over else {}
+    return over | {"count": str(ablation.count), "digest": ablation.digest}
 
 
 def _edges_counted(remarks: Remarks) -> Remarks:
     """Return remarks of which those that are said of single edges are one, with their number."""
     about = [remark.partition(": ")[0] if " -> " in remark else remark for remark in remarks]
-    said = {words: f"{words}: {count} edges" for words, count in Counter(about).items()}
+    said = {words: f"{words}: {_counted(count, 'edge')}" for words, count in Counter(about).items()}
     return tuple(
         dict.fromkeys(
             said[words] if words != remark else remark for words, remark in zip(about, remarks, strict=True)
@@ -87,7 +116,11 @@ def _edges_counted(remarks: Remarks) -> Remarks:
 
 
 def _edges(claim: Claim) -> str:
-    return f"{len(claim.edges)} edges" + (" into ports" if claim.shape.is_split else "")
+    return _counted(len(claim.edges), "edge") + (" into ports" if claim.shape.is_split else "")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _compared(judged: Judged) -> list[str]:
@@ -153,6 +186,7 @@ def facts(judged: Judged) -> dict[str, object]:
         "edges": len(claim.edges),
         "granularity": "port" if claim.shape.is_split else "head",
         "ablation": claim.ablation.kind,
+        **({} if claim.ablation.is_zero else {"cut": _prompts_at_cut_edges(claim.ablation)}),
         "prompts": judged.prompts,
         "compared": {
             "model": None if beside.against is None else str(beside.against),
@@ -173,7 +207,7 @@ def assumptions(judged: Judged) -> tuple[dict[str, str], ...]:
         {"about": "task", "is": _said(beside.task) if claim.task.declaration else "without a declaration"},
         {"about": "names", "is": _said_of_names(judged)},
         {"about": "arithmetic", "is": "exact"},
-        {"about": "ablation", "is": claim.ablation.kind},
+        {"about": "ablation", "is": claim.ablation.kind} | _prompts_at_cut_edges(claim.ablation),
         {
             "about": "decision",
             "is": "among candidates" if candidates < vocabulary else "among all tokens",

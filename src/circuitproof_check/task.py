@@ -1,6 +1,5 @@
 """What is asked: prompts or a pattern of them, candidates, right answers, and which prompts are alike."""
 
-import json
 import re
 import tomllib
 from collections.abc import Collection, Mapping
@@ -12,6 +11,7 @@ from .patterns.shapes import Pattern, read_pattern
 from .reading import (
     ForgedError,
     UnreadableError,
+    canonical,
     fields,
     integers,
     items,
@@ -119,10 +119,10 @@ def check_task(path: Path, task: object, domain: object, size: Architecture) -> 
     keys = ("name", "candidates", "answer", "relation")
     further = ("vocabulary", "names") if is_pattern else ("alphabet",)
     fields(declared, where, *keys, "domain", *further)
-    is_declared = all(_canonical(declared[key]) == _canonical(asked[key]) for key in keys)
+    is_declared = all(canonical(declared[key]) == canonical(asked[key]) for key in keys)
     require("task_is_the_declared", is_declared, where)
     wanted = {key: about[key] for key in (("pattern",) if is_pattern else ("prompts", "strata"))}
-    require("domain_is_the_declared", _canonical(declared["domain"]) == _canonical(wanted), where)
+    require("domain_is_the_declared", canonical(declared["domain"]) == canonical(wanted), where)
     alphabet = None if is_pattern else items(declared["alphabet"], f"{where}: alphabet")
     if alphabet is None:
         is_named = declared["vocabulary"] == size.vocabulary and declared["names"] == asked["names"]
@@ -145,15 +145,10 @@ def _read_declaration(path: Path) -> tuple[dict[str, object], str]:
         is_toml = path.suffix == ".toml"
         stated = tomllib.loads(content.decode()) if is_toml else parse_json(content, where)
         declared = mapping(stated, where)
-        canonical = _canonical(declared)
+        spelled = canonical(declared)
     except (ValueError, TypeError, ForgedError) as error:
         raise UnreadableError(f"{where} is no declaration: {error}; {_DECLARE.format(where)}") from error
-    return declared, sha256(canonical.encode(errors="surrogatepass"))
-
-
-def _canonical(value: object) -> str:
-    """Return a value as its digest is made of, in which `true` and 1.0 are not 1."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return declared, sha256(spelled.encode(errors="surrogatepass"))
 
 
 def check_tokens(tokens: Collection[int], where: str, size: Architecture) -> None:

@@ -44,7 +44,7 @@ FREE: dict[str, str] = {
         summary: Judged.has_base
         summary: _positions 2
         summary: _property_words
-        summary: sentence 6
+        summary: sentence 2
     """,
     "it is done once, or once for each property, and what it goes through was paid for when it was read": """
         ablation: check_covered
@@ -80,7 +80,9 @@ FREE: dict[str, str] = {
         remarks: _is_chain 8
         remarks: _is_whole 2
         summary: _edges_counted 2
-        summary: _shown 4
+        remarks: _is_as_model
+        summary: _answered 6
+        summary: _answers 3
         task: check_task
         remarks: _is_single
         remarks: _of_edges 3

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 import bundle_maker as maker
 import pattern_forgeries
 from bundle_maker import Bundle, fitting, proving
+from circuitproof_check.ablation import Ablation
 from circuitproof_check.claim import KINDS, Property, read_claim
 from circuitproof_check.main import Beside, Outcome, check, inspect, main
 from circuitproof_check.properties import Verdict
 from circuitproof_check.reading import ForgedError, cut, named, quoted, require, show
-from circuitproof_check.summary import Judged, sentence
+from circuitproof_check.summary import Judged, assumptions, facts, sentence
 from golden_verdicts import VERDICTS, file_of, verdict
 from json_changes import places
 
@@ -96,7 +97,11 @@ def test_a_line_is_short_whatever_the_claim_holds():
     edges = ("head 4095.4095 -> logits",) * 10**6
     every = [robust if kind == "robustness" else Property(kind, circuits=(edges,)) for kind in KINDS]
     far = Path("/" + "deep/" * 800)
-    found = sentence(judged("\U0001f600" * 10_000, *every, remarks=1000, against=far, base=far, task=far))
+    zero = judged("\U0001f600" * 10_000, *every, remarks=1000, against=far, base=far, task=far)
+    mean = Ablation("mean", is_pooled=True, prompts=((0,),) * 10**6, digest="3f2a" * 16)
+    carried = sentence(replace(zero, claim=replace(zero.claim, ablation=mean)))
+    assert (len(carried) <= LONGEST, f" proved [remarks: {1000 * len(every)}] (" in carried) == (True, True)
+    found = sentence(zero)
     assert len(found) <= LONGEST
     assert found.startswith(
         "model compared, names as declared, base compared, task 0123456789ab as declared;"
@@ -125,12 +130,50 @@ def test_what_is_cut_tears_no_string(parts, most):
 def test_a_few_remarks_are_shown_and_many_about_edges_are_counted():
     """All of them are in the JSON; a remark about the whole claim is not hidden by those about edges."""
     assert "[shared bias: head 0.0 -> logits; shared bias: head 0.1 -> logits]" in sentence(judged(remarks=2))
-    many = judged(remarks=9)
-    assert "equivalence [shared bias: 9 edges] proved" in sentence(many)
+    many = judged(remarks=19)
+    assert "equivalence [shared bias: 19 edges] proved" in sentence(many)
     ((verdict, remarks),) = many.answers
     both = replace(many, answers=[(verdict, ("whole model", *remarks, "constant source: embed -> mlp 0"))])
-    shown = "[whole model; shared bias: 9 edges; constant source: 1 edges]"
+    shown = "[whole model; shared bias: 19 edges; constant source: 1 edge]"
     assert shown in sentence(both)
+
+
+def test_remarks_of_several_properties_are_spelled_out_as_long_as_they_fit():
+    """Ten of them do; whether they do does not depend on names."""
+    claimed = [Property(kind) for kind in ("equivalence", "necessity")]
+    ten, long = (sentence(judged(name, *claimed, remarks=5)) for name in ("tiny", "tiny" * 99))
+    assert ten.count("shared bias: head 0.") == long.count("shared bias: head 0.") == 10
+    assert len(long) <= LONGEST
+    assert "[shared bias: 8 edges], necessity [shared bias: 8 edges]" in sentence(
+        judged("tiny", *claimed, remarks=8)
+    )
+
+
+MEAN = Ablation("mean", prompts=((0,), (1, 2)), digest="3f2a" * 16)
+WORDS = {
+    "mean ablation by position of 2 prompts 3f2a3f2a3f2a": (MEAN, {"over": "position", "count": "2"}),
+    "mean ablation over all positions of 2 prompts 3f2a3f2a3f2a": (
+        replace(MEAN, is_pooled=True),
+        {"over": "all", "count": "2"},
+    ),
+    "counterfactual ablation of 1 pair 3f2a3f2a3f2a": (
+        Ablation("counterfactual", partners={b"": (0,)}, digest=MEAN.digest),
+        {"count": "1"},
+    ),
+    "zero ablation": (Ablation(), {}),
+}
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_a_line_says_what_stands_at_cut_edges(words):
+    """Which mean, of how many prompts, and of which: claims that differ in it do not have one line."""
+    ablation, data = WORDS[words]
+    found = replace(PLAIN, claim=replace(PLAIN.claim, ablation=ablation))
+    assert f"4 edges, {words}, 1.382e423 prompts" in sentence(found)
+    data = data and {**data, "digest": ablation.digest}
+    assert facts(found).get("cut", {}) == data
+    (assumed,) = [one for one in assumptions(found) if one["about"] == "ablation"]
+    assert assumed == {"about": "ablation", "is": ablation.kind, **data}
 
 
 def test_a_line_says_among_how_many_candidates_is_decided():

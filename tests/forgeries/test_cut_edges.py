@@ -1,5 +1,6 @@
 """Bad ports and bad ablations: the prover refuses to claim them, and the checker a bundle that does."""
 
+import json
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import bundle_maker as maker
 import pattern_forgeries
 from bundle_maker import Bundle, Prover, architecture, fitting, proving
 from circuitproof.errors import CircuitproofError
-from circuitproof_check.main import Outcome, check
+from circuitproof_check.main import Beside, Outcome, check, inspect
 from random_claims import Ask, Spelled, told
 
 PORTED = ["embed -> head 0.0 value", "head 0.0 -> logits"]
@@ -292,6 +293,24 @@ def test_the_claim_alone_says_what_cut_edges_carry(name, tmp_path):
     outcome, sentence = check(bundle.write(tmp_path / "forged"))
     assert outcome is Outcome.INVALID
     assert "folds are the logits" in sentence
+
+
+def test_the_line_tells_apart_claims_that_differ_in_what_cut_edges_carry(tmp_path):
+    """The digest is that of the canonical JSON of what the claim says; the JSON has all of it."""
+    prompts = prover().bundle.domain["prompts"]
+    lines = set()
+    for ablation in (listed(prompts), listed(prompts, "all"), listed(prompts[::-1], "all"), paired(prompts)):
+        made = fitting(
+            edges=list(WHOLE), change=lambda b, cut=ablation: b.claim["circuit"].update(ablation=cut)
+        )
+        report = inspect(proving(made, "equivalence").write(tmp_path / "bundle"), Beside())
+        assert report.outcome is Outcome.VALID
+        digest = maker.digest(json.dumps(ablation, sort_keys=True, separators=(",", ":")).encode())
+        assert f"8 {'pairs' if 'pairs' in ablation else 'prompts'} {digest[:12]}, 8 prompts" in report.reason
+        data = {"over": ablation["over"]} if "over" in ablation else {}
+        assert report.claim["cut"] == {**data, "count": "8", "digest": digest}
+        lines.add(report.reason)
+    assert len(lines) == 4
 
 
 def test_an_attention_only_model_has_no_tensors_of_mlps(tmp_path):

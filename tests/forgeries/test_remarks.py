@@ -10,8 +10,9 @@ import pytest
 import bundle_maker as maker
 from bundle_twin import falsehoods
 from circuitproof.bundle.files import write_bundle
-from circuitproof.circuits.ablation import Ablation, Counterfactual, Mean, Pooling
-from circuitproof.circuits.graph import Head
+from circuitproof.circuits.ablation import ZERO, Ablation, Counterfactual, Mean, Pooling
+from circuitproof.circuits.graph import Granularity, Head
+from circuitproof.circuits.spelling import parse_edges
 from circuitproof.programs.text import parse
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
@@ -87,21 +88,65 @@ def faithful(read_out: list[list[float]]) -> Claim:
     return Claim(frozen, circuit_of(DIRECT), TWO, (Faithfulness(),))
 
 
-def lesioned(edges: Sequence[str], program: str = SOMETIMES, base: str | None = None) -> Claim:
+def lesioned(
+    edges: Sequence[str], program: str = SOMETIMES, base: str | None = None, ablation: Ablation = ZERO
+) -> Claim:
     """Return the lesion identity of a model with a program and a base with another, or without one."""
     before = freeze(build(ADDER, PLAIN, {} if base is None else {Head(0, 0): parse(base)}))
     after = freeze(build(ADDER, PLAIN, {Head(0, 0): parse(program)}))
-    return Claim(after, circuit_of(edges), ADDER_TASK, (identity_with(before, after),))
+    circuit = replace(circuit_of(edges), ablation=ablation)
+    return Claim(after, circuit, ADDER_TASK, (identity_with(before, after),))
 
 
-def cut(ablation: Ablation, answers: Sequence[int], prop: Property, edges: Sequence[str] = DIRECT) -> Claim:
+def cut(
+    ablation: Ablation, answers: Sequence[int], *properties: Property, edges: Sequence[str] = DIRECT
+) -> Claim:
     """Return a claim about the adder on tokens 0, 1 and 3, or fewer, with something at cut edges.
 
     Its MLP adds 2 to the second logit for any token but 1.
     """
     circuit = replace(circuit_of(edges), ablation=ablation)
     task = table_task({(token,): answer for token, answer in zip((0, 3, 1), answers, strict=False)})
-    return Claim(freeze(build(ADDER)), circuit, task, (prop,))
+    return Claim(freeze(build(ADDER)), circuit, task, properties)
+
+
+def needed(ablation: Ablation, prop: Property) -> Claim:
+    """Return a claim about all edges of a model in which the head doubles what the direct edge carries.
+
+    One logit is 3 1/2 or -1/2, and where a mean replaces either part of it, that of token 1 is above 0.
+    """
+    weights = {
+        "embed.token": [[1, 0], [-1, 0], [0, 0], [0, 0], [0, 0]],
+        "head.0.0.value.weight": IDENTITY,
+        "head.0.0.output.weight": IDENTITY,
+        "logits.weight": READ_OFF,
+        "logits.bias": [1.5, 0, 0, 0, 0],
+    }
+    frozen = freeze(build(weights, replace(PLAIN, mlp_width=0, logit_bias=True)))
+    edges = ("embed -> head 0.0", "embed -> logits", "head 0.0 -> logits")
+    return Claim(frozen, parse_edges(frozen.graph, edges, "test", ablation), TWO, (prop,))
+
+
+def ported() -> Claim:
+    """Return the necessity of edges into ports, two of which only bring the bias of the first layer.
+
+    A head of that layer feeds the query of a head of the second, the other one its values.
+    """
+    sizes = replace(PLAIN, layers=2, heads=2, mlp_width=0, biases=True)
+    weights = {
+        "embed.token": [[3, 0], [0, 6], [0, 0.5], [0, 0], [0, 0]],
+        "attention.0.output.bias": [1, 0],
+        "head.1.0.query.weight": [[4, 0], [0, 0]],
+        "head.1.0.key.weight": IDENTITY,
+        "head.1.0.value.weight": IDENTITY,
+        "head.1.0.output.weight": IDENTITY,
+        "logits.weight": READ_OFF,
+    }
+    frozen = freeze(build(weights, sizes))
+    reads = ("embed -> head 1.0 key", "embed -> head 1.0 value")
+    edges = (*reads, *BY_PORT, "head 1.0 -> logits")
+    circuit = parse_edges(replace(frozen.graph, granularity=Granularity.PORT), edges, "test")
+    return Claim(frozen, circuit, table_task({(0, 1): 0, (1, 1): 1, (2, 2): 0}), (Necessity(),))
 
 
 def partners(**tokens: int) -> Counterfactual:
@@ -109,12 +154,15 @@ def partners(**tokens: int) -> Counterfactual:
     return Counterfactual(tuple(((int(one[1:]),), (other,)) for one, other in tokens.items()))
 
 
+BY_PORT = ("head 0.0 -> head 1.0 query", "head 0.1 -> head 1.0 value")
 EVERY = ("embed -> head 0.0", *ADDED[:2], "head 0.0 -> mlp 0", "head 0.0 -> logits", ADDED[2])
 SINGLE, OWN, SAME = "means of one prompt: 3", "own partners: 1", "logits of the whole model"
 IMPLIED, ONE, WHOLE = "implied by equivalence", "one edge", "whole model"
 CONSTANT = "constant source: head 0.0 -> logits"
 CLEAR, DECISION = "implied by clear decisions", "constant decision"
 MEANT = Mean(((0,), (2,)))
+POOLED = replace(MEANT, over=Pooling.ALL)
+BETWEEN, LONE = Mean(((0,), (1,)), Pooling.ALL), Mean(((0,),))
 UNUSED, BASE = "no program head in the circuit", "program of the base: head 0.0"
 MADE = {
     "necessity of a program head alone": (lambda: told(ALONE, Equivalence(), Necessity()), [IMPLIED]),
@@ -129,6 +177,30 @@ MADE = {
     "an unused program": (lambda: lesioned(DIRECT), [UNUSED]),
     "a used program": (lambda: lesioned(THROUGH_HEAD), []),
     "a program that never attends": (lambda: lesioned(BESIDE, NEVER), [UNUSED]),
+    "an unused program whose output stands at cut edges": (lambda: lesioned(DIRECT, ablation=POOLED), []),
+    "the same at the partners": (
+        lambda: lesioned(DIRECT, ablation=Counterfactual(tuple((p, p) for p in ADDER_TASK.prompts))),
+        [],
+    ),
+    "a shared bias by port": (
+        ported,
+        [f"{word}: {edge}" for word in ("shared bias", "constant source") for edge in BY_PORT],
+    ),
+    "the need of every edge": (lambda: needed(BETWEEN, Necessity()), []),
+    "the need of every edge beside one prompt": (
+        lambda: needed(LONE, Necessity()),
+        ["means of one prompt: 2"],
+    ),
+    "one prompt where nothing is cut": (lambda: needed(LONE, Equivalence()), [SAME]),
+    "subsets under a pooled mean": (lambda: cut(POOLED, (1, 0, 1), SubsetMinimality()), [IMPLIED]),
+    "a minimum under a pooled mean": (
+        lambda: cut(POOLED, (1, 0, 1), Minimum((replace(circuit_of(DIRECT), ablation=POOLED),))),
+        [IMPLIED, ONE],
+    ),
+    "the need of an edge that equivalence shows under a pooled mean": (
+        lambda: cut(POOLED, (1, 0, 1), Equivalence(), Necessity()),
+        [IMPLIED],
+    ),
     "the base's program": (lambda: lesioned(THROUGH_HEAD, base=SOMETIMES), [BASE]),
     "the base's program, unused": (lambda: lesioned(DIRECT, base=SOMETIMES), [UNUSED, BASE]),
     "another program in the base": (lambda: lesioned(THROUGH_HEAD, base=ALWAYS), []),
@@ -155,11 +227,11 @@ MADE = {
         [SAME],
     ),
     "a model of which nothing is cut": (
-        lambda: cut(partners(t0=1, t3=0, t1=0), (1, 0, 0), Faithfulness(), EVERY),
+        lambda: cut(partners(t0=1, t3=0, t1=0), (1, 0, 0), Faithfulness(), edges=EVERY),
         [WHOLE, SAME],
     ),
     "the need of an edge beside a mean": (
-        lambda: cut(Mean(((0,), (2,))), (1, 0, 1), Necessity()),
+        lambda: cut(Mean(((0,), (2,))), (1, 0, 1), Equivalence(), Necessity()),
         [],
     ),
     "subsets where the empty circuit is a rival": (

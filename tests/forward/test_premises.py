@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 import bundle_maker as maker
-from bundle_twin import Run, add, backwards, dead, feeding, is_reader, reached, reads
+from bundle_twin import Carried, Run, add, backwards, dead, feeding, is_reader, reached, reads
 from circuitproof.circuits import readers
 from circuitproof.circuits.graph import Head
 from circuitproof.circuits.spelling import parse_circuit
@@ -26,16 +26,18 @@ from circuitproof_check.claim import read_programs
 from random_claims import BAND, Spelled, Theme, random_program, random_sizes, random_tensors
 
 SEEDS = range(60)
+UNIFORM = (None, "all")
+"""What cut edges carry that is the same at every position of every prompt: nothing, or a mean over all."""
 NORMS = ({"kind": "none"}, BAND | {"lift": "reference"}, BAND | {"lift": "continuous"})
 
 
 class Drawn:
     """A random model with exact operators, random sets of its edges, and prompts of several lengths.
 
-    Those of odd seeds tell the ports of heads apart.
+    Those of odd seeds tell the ports of heads apart. A cut edge carries nothing, or a mean over something.
     """
 
-    def __init__(self, seed, otherwise=None):
+    def __init__(self, seed, otherwise=None, over=None):
         draw = Random(f"premise {seed}")  # noqa: S311  # models, not secrets
         size = random_sizes(draw, Theme((), features=frozenset({"neural"})))
         size |= {"norm": NORMS[seed % 3], "biases": seed % 4 != 0, "width": max(2, size["width"])}
@@ -50,6 +52,9 @@ class Drawn:
         self.candidates = list(range(size["vocabulary"]))
         lengths = [draw.randint(1, size["context"]) for _ in range(6)]
         self.prompts = [tuple(draw.choices(self.candidates, k=length)) for length in lengths]
+        listed = [list(one) for one in dict.fromkeys(self.prompts)]
+        self.ablation = "zero" if over is None else {"kind": "mean", "over": over, "prompts": listed}
+        self.carried = Carried(self.model, self.ablation)
 
     def circuits(self, count=12):
         """Return random sets of edges, in order."""
@@ -63,9 +68,12 @@ class Drawn:
         """Return a circuit as a claim states it."""
         return maker.circuit_of(self.size, edges, granularity="port" if self.is_split else "head")
 
+    def run(self, edges):
+        return Run(self.model, edges, carried=self.carried)
+
     def logits(self, edges):
         """Return the logits of each prompt."""
-        run = Run(self.model, edges)
+        run = self.run(edges)
         return [run.logits(self.candidates, prompt) for prompt in self.prompts]
 
     def is_alike(self, edges):
@@ -94,19 +102,21 @@ def is_constant(node, edges, programs):
     return not any(is_reader(one, programs) for one in fed)
 
 
+@pytest.mark.parametrize("over", UNIFORM)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_without_its_dead_edges_a_circuit_has_the_same_logits(seed):
+def test_without_its_dead_edges_a_circuit_has_the_same_logits(seed, over):
     """Premise: dead edges."""
-    drawn = Drawn(seed)
+    drawn = Drawn(seed, over=over)
     for edges in drawn.circuits():
         live = [edge for edge in edges if edge not in dead(edges)]
         assert drawn.logits(edges) == drawn.logits(live)
 
 
+@pytest.mark.parametrize("over", UNIFORM)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_circuit_that_does_not_read_its_prompt_has_the_same_logits_for_all(seed):
+def test_a_circuit_that_does_not_read_its_prompt_has_the_same_logits_for_all(seed, over):
     """Premise: blind circuits. Whole sets of edges without readers are tried, not only small ones."""
-    drawn = Drawn(seed)
+    drawn = Drawn(seed, over=over)
     unread = [edge for edge in drawn.every if not is_reader(edge.split(" -> ")[0], drawn.programs)]
     blind = [edges for edges in drawn.circuits(40) if not reads(edges, drawn.programs)]
     for edges in (unread, [], *blind):
@@ -123,12 +133,28 @@ def test_a_program_head_tells_prompts_apart_without_any_source():
     assert told > len(SEEDS) // 10
 
 
+def test_under_means_by_position_what_does_not_read_its_prompt_can_tell_prompts_apart():
+    """So blind circuits and chains need their condition: a cut edge carries what differs by position.
+
+    A program that always attends tells prompts of one length apart too, by where it looks.
+    """
+    by_length = by_tokens = 0
+    for seed in SEEDS:
+        drawn = Drawn(seed, otherwise="self", over="position")
+        by_length += not drawn.is_alike([])
+        pairs = [one for one in drawn.prompts if len(one) == max(map(len, drawn.prompts))]
+        drawn.prompts = [*pairs, pairs[0][::-1], (pairs[0][0],) * len(pairs[0])]
+        by_tokens += any(not drawn.is_alike([f"head {place} -> logits"]) for place in drawn.programs)
+    assert (by_length > 0, by_tokens > 0) == (True, True)
+
+
+@pytest.mark.parametrize("over", UNIFORM)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_constant_node_puts_out_the_same_everywhere(seed):
+def test_a_constant_node_puts_out_the_same_everywhere(seed, over):
     """Premise: constants."""
-    drawn = Drawn(seed)
+    drawn = Drawn(seed, over=over)
     for edges in drawn.circuits():
-        run = Run(drawn.model, edges)
+        run = drawn.run(edges)
         nodes = {edge.split(" -> ")[0] for edge in edges}
         for node in (node for node in nodes if is_constant(node, edges, drawn.programs)):
             prefixes = [prompt[:end] for prompt in drawn.prompts for end in range(1, len(prompt) + 1)]
@@ -136,14 +162,15 @@ def test_a_constant_node_puts_out_the_same_everywhere(seed):
             assert all(one == found[0] for one in found)
 
 
+@pytest.mark.parametrize("over", UNIFORM)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_head_with_a_constant_input_puts_out_the_same_unless_it_may_attend_nowhere(seed):
+def test_a_head_with_a_constant_input_puts_out_the_same_unless_it_may_attend_nowhere(seed, over):
     """Premise: constant input. Rows that sum to one pass a constant on."""
-    drawn = Drawn(seed)
+    drawn = Drawn(seed, over=over)
     for index in range(drawn.size["heads"]):
         if is_reader(f"head 0.{index}", drawn.programs):
             continue
-        run = Run(drawn.model, [])
+        run = drawn.run([])
         prefixes = [prompt[:end] for prompt in drawn.prompts for end in range(1, len(prompt) + 1)]
         found = [run.output(f"head 0.{index}", prefix) for prefix in prefixes]
         assert all(one == found[0] for one in found)
@@ -165,10 +192,11 @@ def lesions(edges):
     return [[edge for edge in edges if edge != cut] for cut in edges]
 
 
+@pytest.mark.parametrize("over", UNIFORM)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_chain_without_one_of_its_edges_has_the_same_logits_for_all(seed):
+def test_a_chain_without_one_of_its_edges_has_the_same_logits_for_all(seed, over):
     """Premise: chains. A path is one if only its first node is a reader."""
-    drawn = Drawn(seed)
+    drawn = Drawn(seed, over=over)
     for path in paths(drawn):
         sources = [edge.split(" -> ")[0] for edge in path]
         is_chain = [is_reader(node, drawn.programs) for node in sources] == [True] + [False] * (len(path) - 1)
@@ -267,27 +295,38 @@ def test_a_circuit_without_dead_edges_loses_one_edge_and_still_has_none(layers, 
                 assert any(not dead([edge for edge in edges if edge != cut]) for cut in edges)
 
 
+def with_other_readouts(drawn):
+    """Return the model with other weights of its program heads."""
+    readouts = tuple(f"head.{place}." for place in drawn.programs)
+    other = {
+        name: (shape, [number + 1 for number in numbers] if name.startswith(readouts) else numbers)
+        for name, (shape, numbers) in drawn.spelled.tensors.items()
+    }
+    return replace(drawn.spelled, tensors=other).meant()
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_tensor_of_a_program_head_that_feeds_nothing_is_read(seed):
     """Premise: lesions; other weights of such heads change nothing."""
     drawn = Drawn(seed)
     heads = {f"head {place}" for place in drawn.programs}
-    other = {
-        name: (
-            shape,
-            [number + 1 for number in numbers]
-            if name.startswith(tuple(f"head.{p}." for p in drawn.programs))
-            else numbers,
-        )
-        for name, (shape, numbers) in drawn.spelled.tensors.items()
-    }
-    changed = replace(drawn.spelled, tensors=other).meant()
+    changed = with_other_readouts(drawn)
     for edges in drawn.circuits():
         kept = [edge for edge in edges if edge.split(" -> ")[0] not in heads]
         before, after = Run(drawn.model, kept), Run(changed, kept)
         assert feeding(kept).isdisjoint(heads)
         for prompt in drawn.prompts:
             assert before.logits(drawn.candidates, prompt) == after.logits(drawn.candidates, prompt)
+
+
+def test_cut_edges_that_carry_a_mean_read_the_tensors_of_every_program_head():
+    """So the premise on lesions needs its condition: other weights, other logits of the empty circuit."""
+    told = 0
+    for drawn in (Drawn(seed, over="all") for seed in SEEDS):
+        changed = with_other_readouts(drawn)
+        found = Run(changed, [], carried=Carried(changed, drawn.ablation))
+        told += drawn.logits([])[0] != found.logits(drawn.candidates, drawn.prompts[0])
+    assert told > len(SEEDS) // 10
 
 
 @pytest.mark.parametrize("seed", SEEDS[:20])

@@ -41,7 +41,7 @@ from circuitproof.proof.remarks import (
     Tied,
     Unreached,
     needs_every_edge,
-    remarks_on_ablation,
+    remarks_on_prompts,
 )
 from circuitproof.proof.silence import is_whole_model
 from circuitproof.proof.verdict import Answer, Refuted, Verdict
@@ -234,7 +234,9 @@ grounds_of = st.builds(
     unedged=st.lists(st.sampled_from([frozenset({0}), frozenset({1}), frozenset({0, 1}), NOT_KNOWN])).map(
         tuple
     ),
-    of_ablation=st.sampled_from([(), (SingleMean(2), Plain.AS_MODEL), (OwnPartner(1),)]),
+    of_prompts=st.sampled_from([(), (SingleMean(2),), (OwnPartner(1),)]),
+    is_as_model=st.sampled_from([True, False, NOT_KNOWN]),
+    lacks_edges=st.booleans(),
 )
 ORDER = (
     Plain.IMPLIED,
@@ -295,7 +297,12 @@ def test_each_kind_has_its_own_remarks(kind, grounds, decisions):
     found = remarks(prop, battery, grounds, decisions)
     sure = [one.remark if isinstance(one, OpenRemark) else one for one in found]
     kinds = [remark if isinstance(remark, Plain) else type(remark) for remark in sure]
-    assert set(kinds) <= ALLOWED[kind] | (set() if kind is Kind.LESION_IDENTITY else OF_ABLATION)
+    allowed = set() if kind is Kind.LESION_IDENTITY else set(OF_ABLATION)
+    if prop.is_about_edges:
+        allowed.remove(Plain.AS_MODEL)
+    elif not grounds.lacks_edges and kind is not Kind.AGREEMENT:
+        allowed &= {Plain.AS_MODEL}
+    assert set(kinds) <= ALLOWED[kind] | allowed
     assert kinds == sorted(kinds, key=ORDER.index)
 
 
@@ -627,10 +634,8 @@ COUNTED = {
 def test_prompts_are_counted_that_stand_for_themselves_at_cut_edges(name):
     """Of a list of prompts of several lengths."""
     ablation, wanted = COUNTED[name]
-    found = remarks_on_ablation(ablation, LENGTHS, is_as_model=False)
+    found = remarks_on_prompts(ablation, LENGTHS)
     assert list(map(str, found)) == ([] if wanted is None else [wanted])
-    alike = remarks_on_ablation(ablation, LENGTHS, is_as_model=True)
-    assert alike == (() if ablation == ZERO else (*found, Plain.AS_MODEL))
 
 
 def test_a_proof_without_what_no_edge_decides_is_not_decided_without_edges():

@@ -7,8 +7,9 @@ from fractions import Fraction
 import pytest
 
 import viewed
+from bundle_maker import fitting, proving
 from circuitproof.bundle.files import write_bundle
-from circuitproof.errors import InputError, InvalidError
+from circuitproof.errors import InputError, InvalidError, OverdueError
 from circuitproof.proof.battery import prove
 from circuitproof.proof.effort import Pace
 from circuitproof.proof.properties.agreement import Agreement
@@ -20,7 +21,7 @@ from circuitproof.reports.parts.explanation import explained
 from circuitproof.reports.plain import WIDTH, as_text
 from circuitproof.reports.story import Uncomputed, Unjudged, tell
 from circuitproof.reports.words import prompt_text
-from circuitproof_check.main import Outcome, Report
+from circuitproof_check.main import Beside, Outcome, Report
 from hand_models import DIRECT, adder_claim, circuit_of
 
 SEEDS = viewed.seeds()
@@ -161,6 +162,13 @@ def test_nothing_of_an_invalid_bundle_is_explained(tmp_path):
     unjudged = Unjudged(tmp_path, Report(Outcome.INVALID, "a rule is broken"))
     with pytest.raises(InvalidError, match="a rule is broken"):
         explain(unjudged, "#0")
+
+
+def test_what_is_not_judged_to_its_end_is_not_called_invalid(tmp_path):
+    """There is no answer yet, and the sentence says how to get one."""
+    written = proving(fitting(), "equivalence").write(tmp_path / "bundle")
+    with pytest.raises(OverdueError, match="allow more of them with --operations"):
+        explain(tell(written, Beside(operations=10)), "#0")
 
 
 def test_a_story_without_numbers_has_a_page():

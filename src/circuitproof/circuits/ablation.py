@@ -120,4 +120,17 @@ def ablated_prompts(ablation: Ablation) -> tuple[Prompt, ...]:
             assert_never(ablation)
 
 
+def is_uniform(ablation: Ablation) -> bool:
+    """Say whether a cut edge carries the same at every position of every prompt."""
+    match ablation:
+        case Zero():
+            return True
+        case Mean():
+            return ablation.over is Pooling.ALL
+        case Counterfactual():
+            return False
+        case _:
+            assert_never(ablation)
+
+
 KINDS = (Zero.kind, Mean.kind, Counterfactual.kind)

@@ -9,14 +9,14 @@ from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import Edge
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Effort
-from circuitproof.proof.enclosed import Decision
+from circuitproof.proof.enclosed import Decision, Ternary
 from circuitproof.proof.evidence import decisions
 from circuitproof.proof.fold import fold
 from circuitproof.proof.known import all_of, same_logits
 from circuitproof.proof.lists import answer_list
 from circuitproof.proof.properties.lesion_identity import LesionIdentity
 from circuitproof.proof.properties.property import Property
-from circuitproof.proof.remarks import Decisions, Grounds, Remark, remarks_on_ablation
+from circuitproof.proof.remarks import Decisions, Grounds, Plain, Remark, perhaps, remarks_on_prompts
 from circuitproof.proof.verdict import Answer, Battery, Verdict
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.patterns import Pattern
@@ -55,7 +55,9 @@ def _remarked(battery: Battery) -> tuple[Answer, ...]:
         is_equivalent=any(prop.implies_equivalence for prop in proved),
         has_single_classes=len(answers) == claim.task.size,
         unedged=_unedged(battery),
-        of_ablation=_of_ablation(battery),
+        of_prompts=remarks_on_prompts(claim.circuit.ablation, battery.shown.prompts),
+        is_as_model=_is_as_model(battery),
+        lacks_edges=len(claim.circuit) < len(claim.edges()),
     )
     return tuple(
         replace(answer, remarks=remarks(answer.prop, battery, grounds, tuple(decisions(answer.evidence))))
@@ -67,8 +69,14 @@ def _remarked(battery: Battery) -> tuple[Answer, ...]:
 
 def remarks(prop: Property, battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
     """Return what there is to remark on the proof of a property, in the order of the table."""
-    of_ablation = grounds.of_ablation if prop.is_about_cut_edges else ()
-    return (*prop.remarks(battery, grounds, decisions), *of_ablation)
+    said = prop.remarks(battery, grounds, decisions)
+    if not prop.is_about_cut_edges:
+        return said
+    if prop.is_about_edges:
+        return (*said, *grounds.of_prompts)
+    has_cut = grounds.lacks_edges or prop.shown_beside() is not None
+    of_prompts = grounds.of_prompts if has_cut else ()
+    return (*said, *of_prompts, *perhaps(Plain.AS_MODEL, grounds.is_as_model))
 
 
 def _unedged(battery: Battery) -> Sequence[Decision]:
@@ -80,13 +88,12 @@ def _unedged(battery: Battery) -> Sequence[Decision]:
     return tuple(one.decision for one in folded.of(none))
 
 
-def _of_ablation(battery: Battery) -> tuple[Remark, ...]:
-    """Return the remarks on what cut edges carry."""
+def _is_as_model(battery: Battery) -> Ternary:
+    """Say whether a circuit has the model's logits although its cut edges carry something."""
     claim, prompts = battery.claim, battery.shown.prompts
     if isinstance(claim.circuit.ablation, Zero):
-        return ()
+        return False
     model = whole(claim.frozen.graph)
     circuits = [claim.circuit, model]
     folded = fold(claim.frozen, claim.task.candidates, circuits, prompts, arithmetic=claim.arithmetic)
-    is_as_model = all_of(map(same_logits, folded.of(claim.circuit), folded.of(model)))
-    return remarks_on_ablation(claim.circuit.ablation, prompts, is_as_model=is_as_model)
+    return all_of(map(same_logits, folded.of(claim.circuit), folded.of(model)))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from circuitproof.circuits.ablation import ZERO, Ablation, Zero, ablated_prompts
+from circuitproof.circuits.ablation import ZERO, Ablation, Zero, ablated_prompts, is_uniform
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Edge, Granularity, Graph, Port, Use
 from circuitproof.circuits.readers import readers, reads_prompt
@@ -127,10 +127,10 @@ class Among:
     def contenders(self, edges: Sequence[Edge], size: int, most: int | None = None) -> tuple[Circuit, ...]:
         """Return the circuits of so many edges that may decide the task, in order of edges, or `most`.
 
-        Where a cut edge carries nothing, a circuit that reads no prompt has the same logits for all: it is
-        left out where two answers are right.
+        Where a cut edge carries the same for all prompts, or nothing, so does a circuit that reads no prompt:
+        it is left out where two answers are right.
         """
-        may_be_blind = isinstance(self.ablation, Zero) and len(self.task.right_answers()) > 1
+        may_be_blind = is_uniform(self.ablation) and len(self.task.right_answers()) > 1
         fed_by = readers(self.frozen.programs) if may_be_blind else None
         found = circuits_of_size(self.graph, edges, size, fed_by, most)
         return tuple(replace(one, ablation=self.ablation) for one in found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, assert_never
 
-from circuitproof.circuits.ablation import Ablation, Counterfactual, Mean, Pooling, Zero
+from circuitproof.circuits.ablation import Ablation, Counterfactual, Mean, Pooling, Zero, is_uniform
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Edge, Head
 from circuitproof.circuits.readers import needs_each_edge_to_read
@@ -136,8 +136,12 @@ class Grounds:
     """Whether each prompt is a class of its own."""
     unedged: Sequence[Decision] = ()
     """What the circuit without any edge decides: of each prompt of a list, of any prompt of a pattern."""
-    of_ablation: tuple[Remark, ...] = ()
-    """What there is to remark on what cut edges carry."""
+    of_prompts: tuple[Remark, ...] = ()
+    """What there is to remark on the prompts that cut edges carry something of."""
+    is_as_model: Ternary = False
+    """Whether the circuit has the model's logits, though cut edges may carry something."""
+    lacks_edges: bool = True
+    """Whether the circuit cuts an edge of the model."""
 
     @property
     def is_constant(self) -> bool:
@@ -145,26 +149,23 @@ class Grounds:
         return len(frozenset[int]().union(*self.answers.values())) == 1
 
 
-def remarks_on_ablation(
-    ablation: Ablation, prompts: Sequence[Prompt], *, is_as_model: Ternary
-) -> tuple[Remark, ...]:
-    """Return where what cut edges carry says less than it seems to."""
+def remarks_on_prompts(ablation: Ablation, prompts: Sequence[Prompt]) -> tuple[Remark, ...]:
+    """Return how many prompts stand for themselves at cut edges, or alone."""
     match ablation:
         case Zero():
             return ()
         case Mean(over=Pooling.ALL):
             single = len(prompts) if len(ablation.prompts) == 1 else 0
-            found: tuple[Remark, ...] = (SingleMean(single),) if single else ()
+            return (SingleMean(single),) if single else ()
         case Mean():
             lengths = Counter(map(len, ablation.prompts))
             single = sum(lengths[len(prompt)] == 1 for prompt in prompts)
-            found = (SingleMean(single),) if single else ()
+            return (SingleMean(single),) if single else ()
         case Counterfactual():
             own = sum(ablation.partners[prompt] == prompt for prompt in prompts)
-            found = (OwnPartner(own),) if own else ()
+            return (OwnPartner(own),) if own else ()
         case _:
             assert_never(ablation)
-    return found + perhaps(Plain.AS_MODEL, is_as_model)
 
 
 def perhaps(remark: Plain | SharedBias, applies: Ternary) -> tuple[Remark, ...]:
@@ -196,5 +197,5 @@ def needs_every_edge(grounds: Grounds) -> bool:
     It does where each edge is on every way from what tells prompts apart to the logits: without it one
     decision (or tie) is left for all prompts, and where two answers were right, some prompt changes.
     """
-    is_blind = isinstance(grounds.circuit.ablation, Zero) and not grounds.is_constant
+    is_blind = is_uniform(grounds.circuit.ablation) and not grounds.is_constant
     return is_blind and needs_each_edge_to_read(grounds.circuit, grounds.programs)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from circuitproof.bundle.opening import Opened
 from circuitproof.circuits.ablation import Counterfactual
 from circuitproof.circuits.graph import LOGITS, Edge
-from circuitproof.errors import InputError, InvalidError, UsageError
+from circuitproof.errors import InputError, InvalidError, OverdueError, UsageError
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import to_json
 from circuitproof.files.printing import shown_text
@@ -24,6 +24,7 @@ from circuitproof.reports.trace import Reading
 from circuitproof.reports.words import constants_words, token_name
 from circuitproof.tasks.alphabet import token_of
 from circuitproof.tasks.domain import Prompt
+from circuitproof_check.main import Outcome
 
 _PARTS = 100
 """The most parts of a ball that are looked at for the radius of a prompt."""
@@ -117,7 +118,9 @@ def explain(
     With a `model` the prompt is text, which the model's tokenizer reads.
     """
     if isinstance(story, Unjudged):
-        raise InvalidError(f"nothing of {story.path} can be explained: {story.judgement.reason}")
+        is_incomplete = story.judgement.outcome is Outcome.INCOMPLETE
+        kind = OverdueError if is_incomplete else InvalidError
+        raise kind(f"nothing of {story.path} can be explained: {story.judgement.reason}")
     with long_numbers():
         prompt = find_prompt(story.bundle, spelled, model)
         found = numbers_of(story.bundle, (prompt,))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from circuitproof.errors import InputError
 from circuitproof.files.reading import Fields
@@ -38,8 +39,9 @@ class Spelling:
         raise self._refusal(entry, where)
 
     def _refusal(self, entry: object, where: str) -> InputError:
+        said = entry if isinstance(entry, Decimal) else repr(entry)
         return InputError(
-            f"{where} is {entry!r}, want a token's number or one of the {len(self.numbers)} names "
+            f"{where} is {said}, want a token's number or one of the {len(self.numbers)} names "
             "of the alphabet"
         )
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar, Self, TypeAlias
 
+from circuitproof.circuits.ablation import Zero
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import LOGITS, Head
 from circuitproof.errors import InputError, UsageError
@@ -104,10 +105,14 @@ class LesionIdentity(Property):
         return Answer(self, outcome, len(after), len(after) - len(changed), Findings())
 
     def remarks(self, battery: Battery, _grounds: Grounds, _decisions: Decisions) -> tuple[Remark, ...]:
-        """Remark that there is nothing to silence, here or in the circuit, and on heads that the base has."""
+        """Remark that there is nothing to silence, here or in the circuit, and on heads that the base has.
+
+        Cut edges that carry anything carry what the program heads put out: the circuit uses them then.
+        """
         programs, circuit = battery.claim.frozen.programs, battery.claim.circuit
         attending = {head for head, program in programs.items() if not program.never_attends}
-        is_unused = attending.isdisjoint(circuit.upstream([LOGITS]))
+        is_apart = isinstance(circuit.ablation, Zero) and attending.isdisjoint(circuit.upstream([LOGITS]))
+        is_unused = is_apart or not programs
         plain = Plain.UNUSED_PROGRAM if programs else Plain.NO_PROGRAM
         return ((plain,) if is_unused else ()) + tuple(map(OfBase, self._of_base(programs)))
 

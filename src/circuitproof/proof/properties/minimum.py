@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from circuitproof.circuits.ablation import Zero
+from circuitproof.circuits.ablation import is_uniform
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Edge
 from circuitproof.circuits.readers import readers
@@ -71,7 +71,7 @@ class Minimum(Fewest):
         return frozenset(self.circuits)
 
     def remarks(self, _battery: Battery, grounds: Grounds, _decisions: Decisions) -> tuple[Remark, ...]:
-        is_blind = isinstance(grounds.circuit.ablation, Zero) and not grounds.is_constant
+        is_blind = is_uniform(grounds.circuit.ablation) and not grounds.is_constant
         is_one = len(grounds.circuit) == 1 and is_blind
         has_rivals = len(self.circuits) < len(readers(grounds.programs))
         implied = (Plain.IMPLIED,) * (is_one and not has_rivals)

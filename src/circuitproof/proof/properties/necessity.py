@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
-from circuitproof.circuits.ablation import Zero
+from circuitproof.circuits.ablation import Zero, is_uniform
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Edge, Head
 from circuitproof.circuits.readers import constant_edges
@@ -132,8 +132,8 @@ class Necessity(Property):
 
     def remarks(self, battery: Battery, grounds: Grounds, _decisions: Decisions) -> tuple[Remark, ...]:
         implied = (Plain.IMPLIED,) * (grounds.is_equivalent and needs_every_edge(grounds))
-        is_zero = isinstance(grounds.circuit.ablation, Zero)
-        fixed = constant_edges(grounds.circuit, grounds.programs) if is_zero else ()
+        can_be_fixed = is_uniform(grounds.circuit.ablation)
+        fixed = constant_edges(grounds.circuit, grounds.programs) if can_be_fixed else ()
         biases = _shared_biases(battery.claim, battery.folded)
         warned = [perhaps(SharedBias(edge), applies) for edge, applies in biases]
         return (*implied, *chain.from_iterable(warned), *map(ConstantSource, fixed))
