@@ -29,7 +29,7 @@ if "CIRCUITPROOF_ROUNDING" in os.environ:
     other_rounding(int(os.environ["CIRCUITPROOF_ROUNDING"]))
 
 
-SHAPED = ("tests/lab/model/", "tests/lab/train/")
+SHAPED = ("tests/nn/", "tests/lab/train/")
 """The tests of what has shapes in its annotations. Elsewhere they would be half of all work in torch."""
 EVERYWHERE = "CIRCUITPROOF_SHAPES" in os.environ
 

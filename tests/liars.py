@@ -351,12 +351,12 @@ class Hole:
 
 HOLES = {
     "robustness before a norm, over a pattern": Hole(
-        (("prove/properties/robustness.py", "robust_goal", "if-false"),),
+        (("proof/properties/robustness.py", "robust_goal", "if-false"),),
         (458, 594, 917, 1308),
         "false: robustness",
     ),
     "tokens in order, judged by one of the rest": Hole(
-        (("declare/programs/atoms.py", "Condition.__post_init__", "raise-pass"),), (113, 249, 929), "false: "
+        (("programs/atoms.py", "Condition.__post_init__", "raise-pass"),), (113, 249, 929), "false: "
     ),
     "a base of another architecture": Hole((), (7, 483, 534, 551), "false: lesion identity"),
     "openers outside the vocabulary": Hole((), (199, 320, 522, 643), "forbidden: an opener"),

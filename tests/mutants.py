@@ -20,7 +20,7 @@ from types import CodeType, FunctionType
 import circuitproof
 
 ROOT = Path(circuitproof.__file__).parent
-PACKAGES = ("prove", "declare", "forward", "bundle")
+PACKAGES = ("proof", "models", "circuits", "programs", "tasks", "forward", "bundle")
 """Solvers are asked beside the battery; they write no bundles."""
 FLIPPED = {
     ast.Lt: ast.GtE,

@@ -71,3 +71,9 @@ def test_an_extra_that_is_missing_is_named():
 
     with pytest.raises(cp.InputError, match=r"extract needs torch, which is not installed: pip install"):
         work()
+
+
+def test_a_recipe_is_a_file():
+    """Another type is one sentence, as in every call."""
+    with pytest.raises(cp.InputError, match="recipe is the int 3, want a recipe file"):
+        train(3, "x")

@@ -170,7 +170,6 @@ def test_what_is_written_already_is_not_written_over(model, answers):
         ("check", {"bundle": 3}, "bundle is the int 3, want a bundle's directory"),
         ("explain", {"bundle": "x", "prompt": None}, "prompt is None, want a text, a place or a list of tok"),
         ("report", {"path": ()}, "bundle is of type tuple, want a bundle's directory"),
-        ("train", {"recipe": 3, "out": "x"}, "recipe is the int 3, want a recipe file"),
         ("import_release", {"source": [], "out": "x"}, "source is of type list, want a path"),
         ("import_tracr", {"source": 3, "out": "x"}, "source is the int 3, want a program of Tracr's library"),
         ("logits", {"prompts": 3}, "prompts is the int 3, want a text"),

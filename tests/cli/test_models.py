@@ -11,9 +11,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from circuitproof.files.codec import to_json
+from circuitproof.importers import hugging_face_gate
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.tasks.alphabet import TOY
-from circuitproof_lab.pipeline import hugging_face_gate
 from gpt2_files import gpt2_tensors, write_gpt2
 from hand_models import quote_model
 from places import COMPILED, DOCS

@@ -11,12 +11,12 @@ import pytest
 from circuitproof.cli.main import main
 from circuitproof.files.canonical import readable_json
 from circuitproof.models.operators import Attention, BandNorm, Gelu, GeluForm, LayerNorm, Lift
+from circuitproof.nn import measuring
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.alphabet import TOY, Alphabet
 from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_check.main import Outcome, check
-from circuitproof_lab.pipeline import measuring
 from hand_models import DOUBLE, LAST_FILLER, QUOTE_EDGES, QUOTE_SIZES, SINGLE, circuit_of, quote_model, rows
 
 

@@ -71,6 +71,7 @@ READ = {
     "--bundle",
     "--weights",
     "--compare",
+    "--agrees-with",
 }
 """Options that name a file or folder which is only read."""
 

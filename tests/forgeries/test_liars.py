@@ -34,10 +34,10 @@ def test_no_liar_of_a_sample_gets_a_falsehood_accepted(portion):
 
 
 UNKNOWN = (
-    "prove/enclosed.py",
-    "prove/known.py",
-    "prove/fewest.py",
-    "prove/findings.py",
+    "proof/enclosed.py",
+    "proof/known.py",
+    "proof/properties/fewest.py",
+    "proof/findings.py",
     "bundle/numbered.py",
 )
 """Where a decision that is not known is kept from being taken for one."""
@@ -158,7 +158,7 @@ def test_nearly_all_liars_can_be_applied():
 
 def test_a_liar_lies_only_while_it_is_told_to():
     """Otherwise the honest prover of the next run would lie."""
-    (guard, *_) = placed("prove/properties/robustness.py", "Robustness.__post_init__", "raise-pass")
+    (guard, *_) = placed("proof/properties/robustness.py", "Robustness.__post_init__", "raise-pass")
     from circuitproof.errors import DeclarationError
     from circuitproof.proof.properties.robustness import Robustness
 
@@ -170,7 +170,7 @@ def test_a_liar_lies_only_while_it_is_told_to():
 
 def test_liars_of_one_function_lie_together():
     """Guards are turned off one after the other, and two may be in one function."""
-    pair = placed("prove/properties/minimum.py", "Minimum.__post_init__", "raise-pass")
+    pair = placed("proof/properties/minimum.py", "Minimum.__post_init__", "raise-pass")
     assert len(pair) == 2
     assert len(mutated(*pair)) == 1
 
@@ -184,7 +184,7 @@ def test_an_honest_prover_refuses_most_flaws(tmp_path):
 
 def test_liars_meet_asks_that_reach_them():
     """An ask that never comes to the changed line would tell nothing."""
-    (guard,) = placed("prove/properties/robustness.py", "robust_goal", "if-false")
+    (guard,) = placed("proof/properties/robustness.py", "robust_goal", "if-false")
     chosen = [known_ask(seed) for seed in asks_for(guard, FEW)]
     assert chosen
     assert all(asked.is_pattern for asked in chosen)

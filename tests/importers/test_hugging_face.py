@@ -12,9 +12,9 @@ from safetensors.numpy import load_file, save_file
 
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import refuse_existing
+from circuitproof.importers import hugging_face
 from circuitproof.importers.hugging_face import export_hf, import_hf, locate
 from circuitproof.nn.checkpoint import load_model
-from circuitproof_lab.pipeline import hugging_face
 from floats import agree
 from gpt2_files import CONFIG, TOKENIZER, gpt2_tensors, logits_by_hand, write_gpt2
 from places import REFERENCE

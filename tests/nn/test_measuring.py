@@ -5,6 +5,7 @@ from math import inf
 import torch
 
 from circuitproof.files.canonical import readable_json
+from circuitproof.nn import measuring
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.nn.measuring import measured
 from circuitproof.proof.effort import UNHURRIED, Pace
@@ -13,7 +14,6 @@ from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.verbs.verification import Request, Unmeasured, Verification, verify
 from circuitproof_check.main import Outcome, check
-from circuitproof_lab.pipeline import measuring
 from hand_models import DOUBLE, QUOTE_EDGES, SINGLE, circuit_of, quote_model, rows
 
 

@@ -115,20 +115,20 @@ def test_every_verdict_is_reached():
 
 
 GUARDS = (
-    ("prove/enclosed.py", "Enclosed.__post_init__", "choice-true"),
-    ("prove/enclosed.py", "Enclosed.__post_init__", "compare-edge"),
-    ("prove/known.py", "divide", "compare-flip"),
-    ("prove/known.py", "divide", "filter-drop"),
-    ("prove/known.py", "is_changed", "choice-true"),
-    ("prove/known.py", "is_clear", "choice-false"),
-    ("prove/known.py", "same", "if-false"),
-    ("prove/known.py", "same", "operand-drop"),
-    ("prove/findings.py", "EdgeWitnesses.is_needed", "choice-false"),
-    ("prove/properties/fewest.py", "_trees", "filter-drop"),
-    ("prove/balls/robustness.py", "keeps", "choice-false"),
-    ("prove/properties/each_prompt.py", "for_every_prompt", "if-false"),
-    ("prove/properties/invariance.py", "Invariance.answer_list", "if-false"),
-    ("prove/properties/necessity.py", "Necessity.answer_list", "if-false"),
+    ("proof/enclosed.py", "Enclosed.__post_init__", "choice-true"),
+    ("proof/enclosed.py", "Enclosed.__post_init__", "compare-edge"),
+    ("proof/known.py", "divide", "compare-flip"),
+    ("proof/known.py", "divide", "filter-drop"),
+    ("proof/known.py", "is_changed", "choice-true"),
+    ("proof/known.py", "is_clear", "choice-false"),
+    ("proof/known.py", "same", "if-false"),
+    ("proof/known.py", "same", "operand-drop"),
+    ("proof/findings.py", "EdgeWitnesses.is_needed", "choice-false"),
+    ("proof/properties/fewest.py", "_trees", "filter-drop"),
+    ("proof/regions/robustness.py", "keeps", "choice-false"),
+    ("proof/properties/each_prompt.py", "for_every_prompt", "if-false"),
+    ("proof/properties/invariance.py", "Invariance.answer_list", "if-false"),
+    ("proof/properties/necessity.py", "Necessity.answer_list", "if-false"),
 )
 """Where a decision that is not known is kept from being taken for one that is: file, function, change."""
 

@@ -10,9 +10,6 @@ from circuitproof.reports.words import exact, moved
 from circuitproof.tasks.names import TokenNames, named, prompt_line
 from circuitproof.tasks.task import Task
 
-_LONGEST = 200
-"""How much of a prompt is shown."""
-
 
 def counterexample_lines(task: Task, found: Counterexample) -> Iterator[str]:
     """Return what refutes a property, a few lines for people."""

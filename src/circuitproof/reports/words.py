@@ -82,15 +82,6 @@ def exact(value: Fraction) -> str:
     return spelled if len(spelled) <= _DIGITS else f"≈ {shown(value)} (exactly: {len(spelled):,} signs)"
 
 
-def perplexity_text(perplexity: float | None) -> str:
-    """Return four digits of a perplexity, or a dash where there is no text.
-
-    >>> perplexity_text(12.1), perplexity_text(None)
-    ('12.10', '–')
-    """
-    return "–" if perplexity is None else f"{perplexity:#.4g}"
-
-
 def exactness(declaration: "Declaration") -> str:
     """Say what keeps a whole model from exact proofs, if anything does."""
     if (inexact := declaration.inexact_operator) is None:

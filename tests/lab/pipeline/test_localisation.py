@@ -5,11 +5,12 @@ import pytest
 
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import digest_bytes
+from circuitproof.find import extraction
 from circuitproof.find.attribute import arrange
 from circuitproof.find.choices import Order
 from circuitproof.proof.verdict import Verdict
 from circuitproof_check.main import main as check
-from circuitproof_lab.pipeline import extraction, localisation
+from circuitproof_lab.pipeline import localisation
 from circuitproof_lab.pipeline.ledger import Burned, Declared, Ledger, Measured, Viewed
 from circuitproof_lab.pipeline.localisation import LEDGER, localise
 from circuitproof_lab.pipeline.protocol import load_protocol
