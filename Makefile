@@ -66,12 +66,12 @@ tracr: $(READY) $(TRACR)/.ready
 	    $(TRACR)/bin/circuitproof import-tracr $$program --out build/tracr/$$program --force || exit 1; done
 	$(BIN)/python benchmarks/tracr.py build/tracr
 
-# What is too long for a test: the slow rows of the gallery, every liar, and random bundles by a range of seeds (both go on where they were
+# What is too long for a test: the slow rows of the gallery, every mutant, and random bundles by a range of seeds (both go on where they were
 # stopped), thousands of changes and examples, and the shapes of tensors enforced wherever they occur.
 SEEDS ?= 0:100000
 nightly: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/attack.py --seeds $(SEEDS) --out build/attack
-	PYTHONPATH=tests $(BIN)/python tests/liars.py --out build/liars
+	PYTHONPATH=tests $(BIN)/python tests/mutant_hunt.py --out build/mutants
 	CIRCUITPROOF_CHANGES=100000 CIRCUITPROOF_EXAMPLES=1000 $(BIN)/pytest -n auto tests/forgeries tests/check tests/verbs/test_radii.py
 	CIRCUITPROOF_CASES=10000 $(BIN)/pytest tests/forward/test_forward.py -k random
 	CIRCUITPROOF_EXAMPLES=2000 $(BIN)/pytest -n auto tests/forward/test_ablation.py tests/proof/test_widened.py

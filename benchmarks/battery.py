@@ -20,7 +20,7 @@ import torch
 
 from circuitproof.circuits.circuit import Circuit, circuit_of
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
-from circuitproof.forward.binding import Prompts
+from circuitproof.forward.binding import PrefixBinding
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.frozen import open_model
 from circuitproof.importers.release import import_release
@@ -85,7 +85,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 def one_per_cell(case: Case) -> Task:
     """Return the task on the shortest prompt of each cell of the circuit."""
     frozen, whole = open_model(case.model), case.task.listed
-    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
+    cells = Cells(PrefixBinding(frozen.programs), biases=frozen.architecture.biases)
     _, rows = cells.cells(case.circuit, whole.prompts)
     longest_first = sorted(range(len(rows)), key=lambda place: -len(whole.prompts[place]))
     chosen = sorted({rows[place]: place for place in longest_first}.values())

@@ -7,15 +7,15 @@ from pathlib import Path
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head
 from circuitproof.circuits.spelling import load_circuit
-from circuitproof.find.choices import Granularity, Objective, Order, Rule, Search
-from circuitproof.find.extraction import THRESHOLDS, Method, extract
+from circuitproof.find.choices import Granularity, Objective, Order, Search, SelectionRule
+from circuitproof.find.extraction import THRESHOLDS, ExtractionMethod, extract
 from circuitproof.forward.frozen import open_model
 from circuitproof.importers.release import import_release
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.trim import trim
 from circuitproof.tasks.catalogue import find_task
-from circuitproof.verbs.cross_check import Compared
+from circuitproof.verbs.cross_check import ComparedProperty
 from circuitproof_lab.pipeline.recipe import load_recipe
 from circuitproof_lab.pipeline.stages.train import MODEL, train_recipe
 from circuitproof_lab.train.loop import Watcher
@@ -24,12 +24,12 @@ REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
 RECIPES = Path(__file__).parents[1] / "recipes"
 RADII = tuple(Fraction(number) for number in ("0.001", "0.0025", "0.005", "0.01"))
 TASKS = ("quotes", "brackets")
-METHOD = Method(
+METHOD = ExtractionMethod(
     objective=Objective.PROGRAM,
     granularity=Granularity.HEAD,
     order=Order.ATTRIBUTION,
     search=Search.GREEDY,
-    rule=Rule.SPARSITY,
+    rule=SelectionRule.SPARSITY,
     thresholds=THRESHOLDS,
 )
 
@@ -87,9 +87,9 @@ def found(model: Path, task: str, folder: Path) -> Case:
     return Case(model, task, load_circuit(out))
 
 
-def ruled(one: Compared) -> tuple[str, ...]:
+def ruled(one: ComparedProperty) -> tuple[str, ...]:
     """Return what each solver says, and of how much."""
     return tuple(
         f"{ruling.verdict} {ruling.met}/{ruling.obligations} {ruling.seconds:.1f} s"
-        for ruling in one.hearing.rulings
+        for ruling in one.solver_answers.rulings
     )

@@ -21,7 +21,7 @@ from circuitproof.circuits.graph import Graph
 from circuitproof.find.attribute import arrange
 from circuitproof.find.choices import Granularity, Objective, Order, Search
 from circuitproof.find.objective import Measure, Meter, Tolerance
-from circuitproof.find.parts import Part, parts_of
+from circuitproof.find.parts import EdgeGroup, parts_of
 from circuitproof.find.sweep import sweep
 from circuitproof.models.architecture import inverse_root
 from circuitproof.nn.transformer import Transformer, initialise
@@ -47,7 +47,7 @@ class ForgetfulMeter(Meter):
         return super().measure(circuits)
 
 
-def order_of(meter: Meter) -> tuple[Part, ...]:
+def order_of(meter: Meter) -> tuple[EdgeGroup, ...]:
     """Return the edges, least important first."""
     parts = parts_of(meter.model.graph, Granularity.HEAD)
     return arrange(meter, parts, Order.ATTRIBUTION)
@@ -59,7 +59,7 @@ def one_edge_at_a_time(meter: Meter, tolerances: Sequence[Tolerance] = TOLERANCE
     return [_loop(meter, order, tolerance) for tolerance in tolerances]
 
 
-def _loop(meter: Meter, order: Sequence[Part], tolerance: Tolerance) -> Circuit:
+def _loop(meter: Meter, order: Sequence[EdgeGroup], tolerance: Tolerance) -> Circuit:
     kept = whole(meter.model.graph)
     (measure,) = meter.measure([kept])
     for part in order:

@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from browsers import Browser, launched, missing
+from circuitproof.reports.bundle_view import BundleView, tell
 from circuitproof.reports.page import bundle_page
-from circuitproof.reports.story import Story, tell
 from circuitproof_check.main import Beside
 from large_claims import large_bundle
 from timing import print_table, timed
@@ -50,10 +50,10 @@ def main() -> None:
         return
     with TemporaryDirectory() as folder:
         bundle, proving = timed(lambda: large_bundle(Path(folder) / "bundle", edges=EDGES, prompts=PROMPTS))
-        story, telling = timed(lambda: tell(bundle, Beside(operations=10**10)))
-        if not isinstance(story, Story):
-            sys.exit(f"the bundle is not judged: {story.judgement.reason}")
-        html, writing = timed(lambda: bundle_page(story))
+        view, telling = timed(lambda: tell(bundle, Beside(operations=10**10)))
+        if not isinstance(view, BundleView):
+            sys.exit(f"the bundle is not judged: {view.judgement.reason}")
+        html, writing = timed(lambda: bundle_page(view))
         page = Path(folder) / "page.html"
         page.write_text(html, encoding="utf-8")
         with launched() as browser:

@@ -29,7 +29,7 @@ from circuitproof.proof.regions.search import Effort, Method
 from circuitproof.solvers.choices import Engine
 from circuitproof.verbs.cross_check import Asking, compare
 from circuitproof.verbs.radii import find_radii
-from circuitproof.verbs.verification import Place
+from circuitproof.verbs.verification import PerturbationSite
 from circuitproof_check.main import check
 from gpt2_width import CIRCUIT, quote_task, write_model
 from timing import print_table, shown, timed
@@ -57,7 +57,9 @@ def radii(folder: Path) -> tuple[tuple[str, ...], ...]:
     """Return the rows of the second table: exact radii of the same circuit."""
     circuit = folder / "band_norm_matched" / "quotes.circuit.json"
     start = time.perf_counter()
-    found = find_radii(folder / "band_norm_matched", "quotes", circuit, Place(), Effort(budget=5000))
+    found = find_radii(
+        folder / "band_norm_matched", "quotes", circuit, PerturbationSite(), Effort(budget=5000)
+    )
     seconds = time.perf_counter() - start
     relative = found.distribution(is_relative=True)
     return tuple(

@@ -49,8 +49,8 @@ def measure(case: Case, prop: Property) -> tuple[str, ...]:
         f"{prop.kind} {name}".strip(),
         f"{battery.answers[0].verdict} {seconds:.2f} s",
         *ruled(one),
-        f"{one.hearing.cost.total}",
-        f"{one.hearing.cost.encode_seconds:.1f}",
+        f"{one.solver_answers.cost.total}",
+        f"{one.solver_answers.cost.encode_seconds:.1f}",
     )
 
 

@@ -17,16 +17,16 @@ import torch
 from circuitproof.circuits.graph import Head
 from circuitproof.forward.frozen import Frozen
 from circuitproof.nn.transformer import Transformer
-from circuitproof.programs.candidates import Grammar, Word, words_of
+from circuitproof.programs.candidates import Grammar, NamedOperand, words_of
 from circuitproof.programs.features import Feature, WordKind
 from circuitproof.programs.syntax import Pick
 from circuitproof.programs.text import to_text
 from circuitproof.tasks.brackets import toy_brackets
 from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_lab.distill.choices import Growth
-from circuitproof_lab.distill.demand import demands_of
-from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.decision_target import targets_of
 from circuitproof_lab.distill.meanings import Meanings
+from circuitproof_lab.distill.prefix_table import PrefixTable
 from circuitproof_lab.distill.synthesis import Bounds, Synthesis
 from circuitproof_lab.distill.synthesise import accepts, freeze, synthesise
 from circuitproof_lab.distill.unrealisable import Unrealisable, recheck
@@ -40,7 +40,7 @@ RECIPE = Path(__file__).parents[1] / "recipes" / "toy-band.toml"
 TASKS = (toy_quotes(), toy_brackets())
 PLACES = (Feature.KEY_TOKEN, Feature.KEY_POSITION, Feature.RELATIVE_DISTANCE, Feature.TOKEN_MATCH)
 HEAD = Head(0, 0)
-FILLERS = tuple(Word(WordKind.TOKEN, token) for token in (5, 6, 7, 8))
+FILLERS = tuple(NamedOperand(WordKind.TOKEN, token) for token in (5, 6, 7, 8))
 
 
 def trained(folder: Path) -> Transformer:
@@ -76,11 +76,11 @@ def head_row(model: Transformer, head: Head, bounds: Bounds) -> tuple[str, ...]:
 
 def walk_row(name: str, grammar: Grammar) -> tuple[str, ...]:
     """Walk through a language."""
-    ground = Ground(tuple(prompt for task in TASKS for prompt in task.domain.prompts))
-    meanings = Meanings(ground, grammar, ground.own())
+    prefix_table = PrefixTable(tuple(prompt for task in TASKS for prompt in task.domain.prompts))
+    meanings = Meanings(prefix_table, grammar, prefix_table.own())
 
     def walk() -> None:
-        meanings.learn(words_of(ground.prompts, grammar))
+        meanings.learn(words_of(prefix_table.prompts, grammar))
         meanings.grow()
 
     _, clock, processor = timed(walk)
@@ -107,9 +107,9 @@ def certificate_rows(model: Transformer, rules: int, *, with_brute_force: bool) 
 
 def brute_force(frozen: Frozen, certificate: Unrealisable) -> list[float]:
     """Install every program and fold every prompt; return the seconds it takes."""
-    demands = demands_of(frozen, TASKS, certificate.circuits, certificate.objective)
+    targets = targets_of(frozen, TASKS, certificate.circuits, certificate.objective)
     programs = all_programs(certificate.language)
-    good, *times = timed(lambda: [one for one in programs if accepts(frozen, HEAD, one, demands)])
+    good, *times = timed(lambda: [one for one in programs if accepts(frozen, HEAD, one, targets)])
     if good:
         raise SystemExit("brute force accepts a program that the certificate refutes")
     return times

@@ -54,7 +54,7 @@ answers = cp.verify(model, task, found.circuit, epsilon="1/100", deadline=60, ou
 show(answers)
 
 # %% [markdown]
-# And judged by the stranger, who is given the model and the declaration to compare.
+# And judged by the independent checker, which is given the model and the declaration to compare.
 
 # %%
 checked = cp.check(answers, against=model, task=task)

@@ -50,7 +50,7 @@ answers = cp.verify(model, task, circuit, epsilon="1/100", out=work / "bundle")
 show(answers)
 
 # %% [markdown]
-# A stranger agrees: the independent checker, in a process of its own, with the standard library alone.
+# The independent checker agrees, in a process of its own, with the standard library alone.
 
 # %%
 checked = cp.check(answers, against=model, task=task)

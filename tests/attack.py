@@ -19,9 +19,9 @@ from typing import Any
 
 import bundle_maker as maker
 from bundle_twin import read_bundle
-from liars import ACCEPTED, insist, judged, oracle, scratch
+from mutant_hunt import ACCEPTED, insist, judged, oracle, scratch
 from mutants import Mutant, all_mutants, is_swappable
-from random_claims import CYCLE, Told, ask
+from random_claims import CYCLE, ProverAnswer, ask
 
 KINDS = (
     "equivalence",
@@ -76,12 +76,12 @@ def leaves(kind: str, evidence: Any) -> Iterator[str]:
         yield LEAVES.get(tuple(sorted(evidence)), "other")
 
 
-def drawn_liar(draw: Random) -> tuple[Mutant, ...]:
-    """Return no liar, or one of them all."""
+def drawn_mutant(draw: Random) -> tuple[Mutant, ...]:
+    """Return no mutant, or one of them all."""
     if draw.random() < 0.5:
         return ()
-    liar = draw.choice(all_mutants())
-    return (liar,) if is_swappable(liar) else ()
+    mutant = draw.choice(all_mutants())
+    return (mutant,) if is_swappable(mutant) else ()
 
 
 def resealed(bundle: Path, parts: Bundle) -> None:
@@ -394,22 +394,22 @@ def trial(seed: int) -> dict[str, Any]:
     asked = ask(seed)
     record: dict[str, Any] = {"seed": seed, "theme": asked.theme, "flaw": asked.flaw}
     record["is blurred"] = asked.radius is not None
-    liars = drawn_liar(draw)
-    peeled = draw.choice((0, 4)) if liars else 0
+    mutants = drawn_mutant(draw)
+    peeled = draw.choice((0, 4)) if mutants else 0
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:
-        found, chosen = insist(asked, Path(folder), liars, peeled)
-        record["liars"] = [mutant.name for mutant in chosen]
+        found, chosen = insist(asked, Path(folder), mutants, peeled)
+        record["mutants"] = [mutant.name for mutant in chosen]
         if found.bundle is None:
             return record | {"word": "no bundle"}
         if draw.random() < 0.4:
             try:
                 record["change"] = change(draw, found.bundle)
-            except Exception as error:  # noqa: BLE001  # a liar's bundle may not have what is changed
+            except Exception as error:  # noqa: BLE001  # a mutant's bundle may not have what is changed
                 record["change"] = repr(error)
         return record | weighed(draw, found)
 
 
-def weighed(draw: Random, found: Told) -> dict[str, Any]:
+def weighed(draw: Random, found: ProverAnswer) -> dict[str, Any]:
     """Judge a bundle, with the model beside it mostly; ask the oracle if it is accepted."""
     claim, domain, certificate = read_bundle(found.bundle)
     has_base = any(prop["kind"] == "lesion identity" for prop in claim["properties"])
@@ -421,7 +421,7 @@ def weighed(draw: Random, found: Told) -> dict[str, Any]:
         return record
     kinds = [answer["property"]["kind"] for answer in certificate["answers"]]
     shown = {leaf for answer in certificate["answers"] for leaf in _leaves_of(answer)}
-    lies = oracle(Told(found.bundle, model, base), has_base=has_base)
+    lies = oracle(ProverAnswer(found.bundle, model, base), has_base=has_base)
     circuit = claim["circuit"]
     ablation = circuit["ablation"] if circuit["ablation"] == "zero" else circuit["ablation"]["kind"]
     cut = [f"ablation: {ablation}", f"granularity: {circuit['granularity']}"]

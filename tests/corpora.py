@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 
-from circuitproof_lab.train.corpus import Document, Part
+from circuitproof_lab.train.corpus import Document, DocumentUse
 from circuitproof_lab.train.data import CorpusData
 
 
 def corpus_data(tokens, window: int, size: int, seed: int) -> CorpusData:
     """Return data whose every part is the same row of tokens."""
-    return CorpusData(dict.fromkeys(Part, np.asarray(tokens)), window, size, seed)
+    return CorpusData(dict.fromkeys(DocumentUse, np.asarray(tokens)), window, size, seed)
 
 
 def write_corpus(folder: Path, documents: int = 60) -> Path:
@@ -21,7 +21,7 @@ def write_corpus(folder: Path, documents: int = 60) -> Path:
             text = "\n".join(f"{words} {number} {line}" for line in range(12))
             (folder / kind / f"{number}.txt").write_text(text)
     names = [Document(f"{number}.txt", "") for number in range(documents)]
-    assert {document.part for document in names} == set(Part) - {Part.SECOND}
+    assert {document.part for document in names} == set(DocumentUse) - {DocumentUse.SECOND}
     return folder
 
 

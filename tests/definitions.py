@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 from circuitproof.solvers.assertions import AssertionLog
-from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Comparison, Relation, Sum, Variable, symbols
+from circuitproof.solvers.table import TermTable
+from circuitproof.solvers.terms import Sum, Variable, ZeroComparison, ZeroRelation, symbols
 from term_values import is_true, value_of
 
 
@@ -21,8 +21,8 @@ def solved(ledger: AssertionLog, known: dict | None = None) -> dict:
             continue
         (unknown,) = new
         assert isinstance(unknown, Variable)
-        assert isinstance(assertion.formula, Comparison)
-        assert assertion.formula.relation is Relation.EQUAL
+        assert isinstance(assertion.formula, ZeroComparison)
+        assert assertion.formula.relation is ZeroRelation.EQUAL
         rest = value_of(assertion.formula.value, {**values, unknown: Fraction(0)})
         factor = dict(assertion.formula.value.parts)[unknown]
         values[unknown] = -rest / factor
@@ -41,7 +41,7 @@ def conditions_hold(ledger: AssertionLog, values: dict) -> bool:
     )
 
 
-def unknown_row(terms: Terms, count: int) -> tuple[list[Variable], list[Sum]]:
+def unknown_row(terms: TermTable, count: int) -> tuple[list[Variable], list[Sum]]:
     """Return variables and the same as sums."""
     made = [terms.variable("x") for _ in range(count)]
     return made, [terms.of(one) for one in made]

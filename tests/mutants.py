@@ -1,4 +1,4 @@
-"""Liars: provers in which one guard, check or comparison says something else. Found by walking the source.
+"""Mutants: provers in which one guard, check or comparison says something else. Found by walking the source.
 
 A mutant is applied in this process: the module is compiled with the change, and the code of the live function
 objects is exchanged, which also reaches them through properties, caches and dataclasses. What is no part of a
@@ -163,18 +163,18 @@ def _unlinked(place: int) -> Change:
 
 
 def files() -> list[str]:
-    """Return the files in which liars are made."""
+    """Return the files in which mutants are made."""
     return sorted(str(path.relative_to(ROOT)) for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
 
 
 @cache
 def all_mutants() -> tuple[Mutant, ...]:
-    """Return a liar for each guard, check and comparison, in the order of files and lines."""
+    """Return a mutant for each guard, check and comparison, in the order of files and lines."""
     return tuple(mutant for file in files() for mutant in _of_file(file))
 
 
 def placed(file: str, function: str, kind: str) -> list[Mutant]:
-    """Return the liars of a kind in a function; lines may move, functions rarely do."""
+    """Return the mutants of a kind in a function; lines may move, functions rarely do."""
     return [m for m in all_mutants() if (m.file, m.function, m.kind) == (file, function, kind)]
 
 
@@ -299,7 +299,7 @@ def _targets(code: CodeType) -> list[FunctionType]:
 
 
 def forget() -> None:
-    """Empty the caches of the product: what an honest function found is not what a liar finds."""
+    """Empty the caches of the product: what an honest function found is not what a mutant finds."""
     for one in _caches():
         one.cache_clear()
 
@@ -312,8 +312,8 @@ def _caches() -> list[_lru_cache_wrapper]:
 
 
 @contextmanager
-def lying(*mutants: Mutant) -> Iterator[None]:
-    """Let the prover lie in these places for a while."""
+def applied_mutants(*mutants: Mutant) -> Iterator[None]:
+    """Apply mutants to the prover for a while."""
     by_file: dict[str, list[Mutant]] = {}
     for mutant in mutants:
         by_file.setdefault(mutant.file, []).append(mutant)

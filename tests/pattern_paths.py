@@ -4,7 +4,7 @@ from functools import cache
 
 from circuitproof.proof.fold import fold
 from circuitproof.proof.patterns.memo import Memo
-from circuitproof.proof.patterns.plan import Found
+from circuitproof.proof.patterns.plan import FoundPrompt
 from circuitproof.proof.patterns.regions import PromptRegion, UnsettledError
 from pattern_claims import random_claim
 from pattern_strategies import all_prompts
@@ -19,7 +19,7 @@ def prompts_of(runs):
             for token in runs.machine.atoms[step.atom]:
                 longer = (*prompt, token), (*steps, step)
                 if step.target is None:
-                    yield Found(*longer)
+                    yield FoundPrompt(*longer)
                 else:
                     left.append((step.target, *longer))
 

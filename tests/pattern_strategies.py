@@ -4,18 +4,20 @@ from hypothesis import strategies as st
 
 from circuitproof.tasks.patterns import (
     ANY,
-    Choice,
-    Count,
+    Alternation,
+    CountClause,
     Only,
     Pattern,
     Repeat,
     Sequence,
-    Tokens,
+    TokenClass,
     longest_of,
 )
 
 members = st.sets(st.integers(0, 9), min_size=1, max_size=3).map(lambda found: tuple(sorted(found)))
-classes = st.one_of(st.just(ANY), members.map(Tokens), members.map(lambda m: Tokens(m, is_complement=True)))
+classes = st.one_of(
+    st.just(ANY), members.map(TokenClass), members.map(lambda m: TokenClass(m, is_complement=True))
+)
 
 
 def flat(kind, parts):
@@ -35,16 +37,16 @@ shapes = st.recursive(
     classes,
     lambda inner: st.one_of(
         st.lists(inner, min_size=2, max_size=3).map(lambda parts: flat(Sequence, parts)),
-        st.lists(inner, min_size=2, max_size=3).map(lambda parts: flat(Choice, parts)),
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: flat(Alternation, parts)),
         repeats(inner),
     ),
     max_leaves=5,
 )
 clauses = st.one_of(
     st.builds(
-        lambda of, a, b: Count(of, min(a, b), max(a, b)), classes, st.integers(0, 4), st.integers(0, 4)
+        lambda of, a, b: CountClause(of, min(a, b), max(a, b)), classes, st.integers(0, 4), st.integers(0, 4)
     ),
-    st.builds(lambda of, least: Count(of, least, None), classes, st.integers(0, 4)),
+    st.builds(lambda of, least: CountClause(of, least, None), classes, st.integers(0, 4)),
     st.builds(lambda of, a, b: Only(of, min(a, b), max(a, b)), classes, st.integers(0, 4), st.integers(0, 4)),
 )
 

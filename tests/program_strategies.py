@@ -7,7 +7,7 @@ from itertools import chain, combinations, combinations_with_replacement, produc
 from hypothesis import strategies as st
 
 from circuitproof.errors import InputError
-from circuitproof.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.programs.atoms import Bracketed, Brackets, Condition, Link, PairEnd, Tally
 from circuitproof.programs.features import Comparison, Feature, WordKind
 from circuitproof.programs.lines import parse_lines
 from circuitproof.programs.syntax import (
@@ -65,7 +65,7 @@ def evenly(*strategies):
 def _tallies(draw, of):
     bound = draw(st.integers(1, 4))
     comparison, value = draw(compared_with(st.integers(0, bound)))
-    return Tally(draw(st.sampled_from(Place)), draw(of), bound, comparison, value)
+    return Tally(draw(st.sampled_from(PairEnd)), draw(of), bound, comparison, value)
 
 
 def _formulas_of(inner):

@@ -1041,7 +1041,7 @@ FLAWS = {
 
 
 @dataclass(frozen=True)
-class Told:
+class ProverAnswer:
     """What the prover made of an ask: a bundle, or the error with which it refused."""
 
     bundle: Path | None
@@ -1050,15 +1050,15 @@ class Told:
     refusal: BaseException | None = None
 
 
-def told(asked: Ask, directory: Path) -> Told:
+def told(asked: Ask, directory: Path) -> ProverAnswer:
     """Let the prover answer an ask; model directories stand beside the bundle and are written once."""
     model = asked.model.write(directory / "model")
     base = None if asked.base is None else asked.base.write(directory / "base")
     try:
         write_answers(asked, model, base, bundle := directory / "bundle")
-    except Exception as error:  # noqa: BLE001  # a liar may fail in any way
-        return Told(None, model, base, error)
-    return Told(bundle if bundle.is_dir() else None, model, base)
+    except Exception as error:  # noqa: BLE001  # a mutant may fail in any way
+        return ProverAnswer(None, model, base, error)
+    return ProverAnswer(bundle if bundle.is_dir() else None, model, base)
 
 
 def write_answers(asked: Ask, model: Path, base: Path | None, bundle: Path) -> None:

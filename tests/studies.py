@@ -3,7 +3,7 @@
 from itertools import product
 from pathlib import Path
 
-from circuitproof_lab.train.corpus import Document, Part
+from circuitproof_lab.train.corpus import Document, DocumentUse
 
 WORDS = ("red", "blue", "green", "one", "two", "old")
 VERBS = ("print", "write", "say")
@@ -186,4 +186,4 @@ def _write_corpus(folder: Path, documents: int = 60) -> None:
             chosen = [lines[(number * 5 + place * step) % len(lines)] for place in range(30)]
             (folder / kind / f"{number}.txt").write_text("\n".join(chosen) + f"\n{kind} {number}\n")
     names = [Document(f"{number}.txt", "") for number in range(documents)]
-    assert {document.part for document in names} == set(Part) - {Part.SECOND}
+    assert {document.part for document in names} == set(DocumentUse) - {DocumentUse.SECOND}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from circuitproof.arithmetic.grid import grid_of_fractions
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof_lab.surrogate.machines import TEMPLATES
-from circuitproof_lab.surrogate.network import Layer, Network, Shape
+from circuitproof_lab.surrogate.network import Layer, Network, NetworkShape
 from circuitproof_lab.surrogate.relation import Relation
 from circuitproof_lab.surrogate.synthesis import Oracle
 from circuitproof_lab.surrogate.template import FilledTemplate, Signature
@@ -193,7 +193,7 @@ def network_of(words: Words, answers: Alphabet, *layers) -> Network:
         )
         for weight, bias in layers
     ]
-    return Network(Shape(words, answers, tuple(len(bias) for _, bias in layers[:-1])), tuple(exact))
+    return Network(NetworkShape(words, answers, tuple(len(bias) for _, bias in layers[:-1])), tuple(exact))
 
 
 @st.composite

@@ -5,19 +5,19 @@ from fractions import Fraction
 from typing import TypeAlias, assert_never
 
 from circuitproof.solvers.terms import (
-    Atom,
-    Choice,
-    Comparison,
+    Conditional,
     Conjunction,
     Disjunction,
-    Formula,
     Negation,
-    Product,
     Selector,
+    SmtFormula,
     Sum,
+    Summand,
     Symbol,
     Truth,
     Variable,
+    VariableProduct,
+    ZeroComparison,
 )
 
 Assignment: TypeAlias = Mapping[Symbol, Fraction | bool]
@@ -30,14 +30,14 @@ def value_of(term: Sum, values: Assignment) -> Fraction:
     )
 
 
-def is_true(formula: Formula, values: Assignment) -> bool:
+def is_true(formula: SmtFormula, values: Assignment) -> bool:
     """Say whether a formula holds."""
     match formula:
         case Truth(value):
             return value
         case Selector():
             return bool(values[formula])
-        case Comparison(value, relation):
+        case ZeroComparison(value, relation):
             return relation.holds(value_of(value, values))
         case Negation(inner):
             return not is_true(inner, values)
@@ -49,13 +49,13 @@ def is_true(formula: Formula, values: Assignment) -> bool:
             assert_never(formula)
 
 
-def _atom_value(atom: Atom, values: Assignment) -> Fraction:
+def _atom_value(atom: Summand, values: Assignment) -> Fraction:
     match atom:
         case Variable():
             return Fraction(values[atom])
-        case Product(left, right):
+        case VariableProduct(left, right):
             return Fraction(values[left]) * Fraction(values[right])
-        case Choice(condition, then, otherwise):
+        case Conditional(condition, then, otherwise):
             return value_of(then if is_true(condition, values) else otherwise, values)
         case _:
             assert_never(atom)

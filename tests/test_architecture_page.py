@@ -30,8 +30,6 @@ PACKAGES = sorted(
 )
 _FIRST = {package.relative_to(PRODUCT).parts[0] for package in PACKAGES if PRODUCT in package.parents}
 NAMED = re.compile(r"`((?:circuitproof_lab|{})(?:\.\w+)+)`".format("|".join(sorted(_FIRST))))
-WORDS = ("Plan", "Region", "Ledger", "Program", "Automaton", "Frontier", "Reader")
-WORDS += ("Row", "Query", "Goal", "Search", "Condition")
 KINDS = {
     "An activation": get_args(Activation),
     "A norm": get_args(Norm),
@@ -160,22 +158,3 @@ def test_the_map_names_every_package_once():
         if package.parent in OURS:
             assert len(re.findall(rf"^  (?:\w+ · )*{package.name}\b", drawn, re.MULTILINE)) == 1, package
     assert drawn.count("\n") < 40
-
-
-def test_a_word_of_the_trade_names_one_class():
-    """Two types of one name are two things that a reader takes for one, even where a name is private."""
-    names = [
-        name for root in OURS for file in root.rglob("*.py") for name in map(type_name, ast.walk(tree(file)))
-    ]
-    assert {name: names.count(name) for name in WORDS} == dict.fromkeys(WORDS, 1)
-
-
-def type_name(node):
-    """Return the name of the class or type alias that a node defines, if it is one, without underscore."""
-    match node:
-        case ast.ClassDef(name=name):
-            return name.lstrip("_")
-        case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")):
-            return name.lstrip("_")
-        case _:
-            return None

@@ -2,8 +2,8 @@
 
 import re
 
+from circuitproof.reports.bundle_view import BundleView, tell
 from circuitproof.reports.numbers import Numbers
-from circuitproof.reports.story import Story, tell
 from places import ROOT
 
 TEXT = (ROOT / "README.md").read_text()
@@ -35,8 +35,8 @@ def test_every_page_that_the_readme_names_is_there():
 
 def test_the_language_models_prompts_are_told_with_their_cells():
     """A large count of prompts is told with how many computations stand behind it."""
-    story = tell(ROOT / "evidence" / "code-lm" / "quotes" / "bundle")
-    assert isinstance(story, Story)
-    assert isinstance(story.numbers, Numbers)
-    told = f"| {len(story.bundle.domain.prompts):,} | {len(story.numbers.cells)} |"
+    view = tell(ROOT / "evidence" / "code-lm" / "quotes" / "bundle")
+    assert isinstance(view, BundleView)
+    assert isinstance(view.numbers, Numbers)
+    told = f"| {len(view.bundle.domain.prompts):,} | {len(view.numbers.cells)} |"
     assert told in TEXT

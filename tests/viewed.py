@@ -1,4 +1,4 @@
-"""Stories of every kind of claim, told once: random asks that the prover has answered."""
+"""Views of every kind of claim, made once: random asks that the prover has answered."""
 
 import json
 import tempfile
@@ -12,7 +12,7 @@ from circuitproof.nn.transformer import Transformer
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.properties.catalogue import four_properties
-from circuitproof.reports.story import Story, tell
+from circuitproof.reports.bundle_view import BundleView, tell
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.names import TokenNames
@@ -38,11 +38,11 @@ def bundle_of(seed: int) -> Path:
 
 
 @cache
-def story_of(seed: int) -> Story:
-    """Return the story of a random ask's bundle."""
-    story = tell(bundle_of(seed))
-    assert isinstance(story, Story)
-    return story
+def view_of(seed: int) -> BundleView:
+    """Return the view of a random ask's bundle."""
+    view = tell(bundle_of(seed))
+    assert isinstance(view, BundleView)
+    return view
 
 
 def closing_model() -> Transformer:
@@ -64,19 +64,19 @@ def quotes_bundle(epsilon: Fraction) -> Path:
 
 
 @cache
-def quotes_story(epsilon: Fraction) -> Story:
-    """Return the story of such a bundle."""
-    story = tell(quotes_bundle(epsilon))
-    assert isinstance(story, Story)
-    return story
+def quotes_view(epsilon: Fraction) -> BundleView:
+    """Return the view of such a bundle."""
+    view = tell(quotes_bundle(epsilon))
+    assert isinstance(view, BundleView)
+    return view
 
 
-def hostile(story: Story, text: str) -> Story:
-    """Return a story whose every name is some text."""
-    bundle = story.bundle
+def hostile(view: BundleView, text: str) -> BundleView:
+    """Return a view whose every name is some text."""
+    bundle = view.bundle
     names = {token: f"{text}{token}" for token in range(bundle.frozen.architecture.vocabulary)}
     strata = (f"{text}0", f"{text}1")
     domain = Domain(bundle.domain.prompts, tuple(strata[place % 2] for place in range(len(bundle.domain))))
     task = replace(bundle.task, name=text, names=TokenNames(names))
-    judgement = replace(story.judgement, reason=text)
-    return replace(story, bundle=replace(bundle, task=task, domain=domain), judgement=judgement)
+    judgement = replace(view.judgement, reason=text)
+    return replace(view, bundle=replace(bundle, task=task, domain=domain), judgement=judgement)

@@ -1,4 +1,4 @@
-"""Writes the reference of the Python face from what `circuitproof.__all__` holds; no page of it is kept."""
+"""Writes the reference of the Python interface from what `circuitproof.__all__` holds; none is kept."""
 
 import inspect
 from collections.abc import Iterator

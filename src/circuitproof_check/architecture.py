@@ -236,7 +236,7 @@ def all_nodes(size: Architecture) -> list[Node]:
     return sorted([EMBED, *inner, *blocks, logits_node(size)])
 
 
-def all_edges(size: Architecture, shape: "Shape | None" = None) -> Edges:
+def all_edges(size: Architecture, shape: "CircuitShape | None" = None) -> Edges:
     """Return every edge, those into heads as a shape of circuits has them."""
     nodes = all_nodes(size)
     spend(NUMBER * len(nodes) ** 2 * (len(PORTS) if shape and shape.is_split else 1))
@@ -245,7 +245,7 @@ def all_edges(size: Architecture, shape: "Shape | None" = None) -> Edges:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class CircuitShape:
     """Whether circuits tell ports of heads apart, and the heads with a program, which read values only."""
 
     is_split: bool
@@ -259,7 +259,9 @@ class Shape:
         return [node.at(VALUE)] if is_program else [node.at(1 + port) for port in range(len(PORTS))]
 
 
-def read_shape(value: object, where: str, size: Architecture, programs: Container[tuple[int, int]]) -> Shape:
+def read_shape(
+    value: object, where: str, size: Architecture, programs: Container[tuple[int, int]]
+) -> CircuitShape:
     """Read sizes and granularity of a circuit."""
     names = ("layers", "heads", "mlps", "granularity", "ablation", "edges")
     layers, heads, mlps, told, *_ = fields(value, where, *names)
@@ -271,10 +273,10 @@ def read_shape(value: object, where: str, size: Architecture, programs: Containe
     wanted = size.layers, size.heads, size.mlp_width > 0
     require("circuit_has_the_sizes", found == wanted, where, found, wanted)
     require("granularity_is_known", told in ("head", "port"), where, told)
-    return Shape(told == "port", programs)
+    return CircuitShape(told == "port", programs)
 
 
-def read_edges(names: object, where: str, size: Architecture, shape: Shape) -> Edges:
+def read_edges(names: object, where: str, size: Architecture, shape: CircuitShape) -> Edges:
     """Read edges that end where those of a shape do."""
     edges = tuple(_read_edge(name, where, size) for name in paid(items(names, where), 2 * OBJECT))
     strange = [target for _, target in edges if target not in shape.ports(target.reader)]

@@ -11,9 +11,9 @@ from .architecture import (
     EMBED,
     QUERY,
     Architecture,
+    CircuitShape,
     Edges,
     Node,
-    Shape,
     Shapes,
     live_nodes,
     logits_node,
@@ -26,7 +26,7 @@ from .architecture import (
 )
 from .programs import Program, parse_program
 from .reading import fields, integer, integers, items, kind, mapping, named, rational, require, sha256, text
-from .task import Declared, Prompts, Task, read_declared, read_digest, read_domain, read_task
+from .task import DeclaredPattern, Prompts, Task, read_declared, read_digest, read_domain, read_task
 from .tensors import Slice
 from .work import NUMBER, paid, spend
 
@@ -73,7 +73,7 @@ class Claim:
     architecture: Architecture
     lines: Lines
     programs: Mapping[Head, Program]
-    shape: Shape
+    shape: CircuitShape
     ablation: Ablation
     edges: Edges
     prompts: Prompts
@@ -82,7 +82,7 @@ class Claim:
     properties: tuple[Property, ...]
     other: Edges = ()
     """The circuit that agreement is claimed with."""
-    declared: Declared | None = None
+    declared: DeclaredPattern | None = None
     """The pattern that the claim is about, where the prompts are only those that are shown."""
     unreached: int = 0
     """How many prompts there are whose logits the perturbation of robustness does not reach."""
@@ -181,7 +181,7 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
 
 def _read_circuit(
     value: object, where: str, size: Architecture, programs: Mapping[Head, Program]
-) -> tuple[Shape, Ablation, Edges]:
+) -> tuple[CircuitShape, Ablation, Edges]:
     shape, found = read_shape(value, where, size, programs), mapping(value, where)
     ablation = read_ablation(found["ablation"], f"{where}.ablation", size)
     edges = read_edges(found["edges"], f"{where}.edges", size, shape)
@@ -194,7 +194,7 @@ def _read_circuit(
 def _read_other(
     claimed: Property,
     size: Architecture,
-    circuit: tuple[Shape, Ablation, Edges],
+    circuit: tuple[CircuitShape, Ablation, Edges],
     programs: Mapping[Head, Program],
 ) -> Edges:
     """Read the circuit that agreement is claimed with; what of it leads to the logits is not the claim's."""

@@ -28,17 +28,27 @@ from .architecture import (
 from .claim import Claim
 from .exact import Matrix, Vector, dot, from_fractions, mix, scaled, total, vector
 from .reading import require
-from .regions.affine import Affine, Ground, banded, constant, joined, moved, nearest, rectified, weighted
+from .regions.affine import (
+    AffineVector,
+    SampledRegion,
+    banded,
+    constant,
+    joined,
+    moved,
+    nearest,
+    rectified,
+    weighted,
+)
 from .regions.forms import Region
 from .tensors import Weights
 from .work import NUMBER, OBJECT, STEP, paid, spend
 from .work import key as bytes_of
 
-Terms = tuple[Affine, ...]
+Terms = tuple[AffineVector, ...]
 """The vectors whose sum a node reads."""
 Biases = frozenset[tuple[Node, int]]
 """Nodes, each with a layer whose shared bias it reads."""
-Outputs = dict[tuple[int, int, int], Affine]
+Outputs = dict[tuple[int, int, int], AffineVector]
 """What nodes put out, by the number of the prompt, the number of the node, and the position."""
 _KEPT = 1 << 17
 """How many of them are kept for other circuits."""
@@ -67,11 +77,11 @@ class Added:
 
     node: Node
     is_output: bool
-    at: Mapping[int, Affine]
-    ground: Ground
+    at: Mapping[int, AffineVector]
+    sampled: SampledRegion
 
 
-NOTHING = Added(EMBED, is_output=False, at={}, ground=Ground(Region(Fraction(0)), ()))
+NOTHING = Added(EMBED, is_output=False, at={}, sampled=SampledRegion(Region(Fraction(0)), ()))
 
 
 class Forward:
@@ -96,7 +106,7 @@ class Forward:
         circuit = self.circuit(edges, biases)
         asked = circuit.numbers[logits_node(self.size)], self.number(prompt)
         if asked not in self._logits:
-            self._logits[asked] = Run(self, circuit, prompt).logits().constant.fractions()
+            self._logits[asked] = CircuitRun(self, circuit, prompt).logits().constant.fractions()
         return self._logits[asked]
 
     def circuit(self, edges: Edges, biases: Biases = frozenset()) -> Circuit:
@@ -169,7 +179,7 @@ class Forward:
         """Return what a node of the whole model puts out, where nothing is added."""
         name = ("model", source, self.number(prompt), position)
         if name not in self._known:
-            run = Run(self, self.circuit(self._every), prompt, wanted=(source, position))
+            run = CircuitRun(self, self.circuit(self._every), prompt, wanted=(source, position))
             self._known[name] = run.output(source, position)
         return self._known[name]
 
@@ -235,7 +245,7 @@ def _layers(node: Node, sources: Sequence[Node], biases: Biases) -> list[int]:
     return sorted({source.layer for source in paid(sources) if source.is_head} | kept)
 
 
-class Run:
+class CircuitRun:
     """One circuit on one prompt."""
 
     def __init__(
@@ -254,7 +264,7 @@ class Run:
         self._rows: dict[tuple[Node, int], tuple[Fraction, ...]] = {}
         self._compute()
 
-    def logits(self) -> Affine:
+    def logits(self) -> AffineVector:
         """Return the candidates' logits at the last position."""
         inputs = self._input(logits_node(self._size), len(self._prompt) - 1, "logits.norm")
         return self._map("logits", inputs, len(self._forward.claim.task.candidates))
@@ -353,43 +363,45 @@ class Run:
         require("norm_is_exact", isinstance(norm, Band), name, norm)
         return (self._remembered("norm", name, terms, lambda: self._banded(name, terms, cast("Band", norm))),)
 
-    def _banded(self, name: str, terms: Terms, norm: Band) -> Affine:
+    def _banded(self, name: str, terms: Terms, norm: Band) -> AffineVector:
         width, scale = self._size.width, self._forward.whole(f"{name}.scale")
-        balanced = banded(self._added.ground, joined(terms, width), norm, name)
+        balanced = banded(self._added.sampled, joined(terms, width), norm, name)
         stretched = balanced.each(lambda one: scaled(one, scale))
         return joined((stretched, constant(self._forward.whole(f"{name}.shift"))), width)
 
-    def _remembered(self, kind: str, name: str, terms: Terms, compute: Callable[[], Affine]) -> Affine:
+    def _remembered(
+        self, kind: str, name: str, terms: Terms, compute: Callable[[], AffineVector]
+    ) -> AffineVector:
         """Return a function of terms, computed once where they are constants."""
         if any(term.slopes for term in terms):
             return compute()
         constants = tuple(term.constant.key for term in terms)
         return constant(self._forward.remember((kind, name, constants), lambda: compute().constant))
 
-    def _map(self, name: str, terms: Terms, height: int) -> Affine:
+    def _map(self, name: str, terms: Terms, height: int) -> AffineVector:
         """Return an affine map: all of it of the constants, its linear part of the slopes."""
         fixed = self._forward.affine(name, [term.constant for term in terms], height)
-        return Affine(fixed, moved(terms, lambda one: self._forward.product(name, one), height))
+        return AffineVector(fixed, moved(terms, lambda one: self._forward.product(name, one), height))
 
-    def _output(self, node: Node, position: int) -> Affine:
+    def _output(self, node: Node, position: int) -> AffineVector:
         found = self._head(node, position) if node.is_head else self._mlp(node, position)
         if self._is_added(node, is_output=True) and position in self._added.at:
             return joined((found, self._added.at[position]), self._size.width)
         return found
 
-    def _mlp(self, node: Node, position: int) -> Affine:
+    def _mlp(self, node: Node, position: int) -> AffineVector:
         name = f"mlp.{node.layer}"
         inputs = self._input(node, position, f"{name}.norm")
         return self._remembered("mlp", name, inputs, lambda: self._mlp_of(name, inputs))
 
-    def _mlp_of(self, name: str, inputs: Terms) -> Affine:
+    def _mlp_of(self, name: str, inputs: Terms) -> AffineVector:
         slope = self._size.activation
         require("activation_is_exact", isinstance(slope, Fraction), name, slope)
         hidden = self._map(f"{name}.up", inputs, self._size.mlp_width)
-        raised = rectified(self._added.ground, hidden, cast("Fraction", slope), name)
+        raised = rectified(self._added.sampled, hidden, cast("Fraction", slope), name)
         return self._map(f"{name}.down", (raised,), self._size.width)
 
-    def _head(self, node: Node, position: int) -> Affine:
+    def _head(self, node: Node, position: int) -> AffineVector:
         name, width = f"head.{node.layer}.{node.head}", self._size.head_width
         row = self._row(node, position)
         weights = row.constant.fractions()
@@ -402,12 +414,12 @@ class Run:
         for place, slope in row.slopes.items():
             shares = slope.fractions()
             share = weighted([shares[key] for key in keys], values, width).constant
-            mixed = joined((mixed, Affine(vector([0] * width), {place: share})), width)
+            mixed = joined((mixed, AffineVector(vector([0] * width), {place: share})), width)
         product, image = self._forward.product, self._forward.image
         slopes = moved((mixed,), lambda one: product(f"{name}.output", one), self._size.width)
-        return Affine(image(f"{name}.output", mixed.constant), slopes)
+        return AffineVector(image(f"{name}.output", mixed.constant), slopes)
 
-    def _row(self, node: Node, position: int) -> Affine:
+    def _row(self, node: Node, position: int) -> AffineVector:
         """Return the weights of a head's keys."""
         name = f"head {node.layer}.{node.head}"
         if (node.layer, node.head) in self._forward.claim.programs:
@@ -417,9 +429,9 @@ class Run:
         keys = [self._projection(node, key, "key") for key in range(position + 1)]
         is_linear = not query.slopes or not any(key.slopes for key in keys)
         require("scores_are_linear", is_linear, name)
-        return nearest(self._added.ground, self._scores(query, keys), Fraction(1), name)
+        return nearest(self._added.sampled, self._scores(query, keys), Fraction(1), name)
 
-    def _scores(self, query: Affine, keys: Sequence[Affine]) -> Affine:
+    def _scores(self, query: AffineVector, keys: Sequence[AffineVector]) -> AffineVector:
         """Return the scaled products of a query with keys, at most one of which depends on what is added."""
         spend(sum(NUMBER + STEP * len(key.slopes) for key in keys) + STEP * len(query.slopes))
         scale, nothing = self._size.attention_scale, vector([0] * self._size.head_width)
@@ -433,9 +445,9 @@ class Run:
             ]
             slopes[place] = from_fractions([scale * product for product in products])
         fixed = from_fractions([scale * dot(query.constant, key.constant) for key in keys])
-        return Affine(fixed, {place: slope for place, slope in slopes.items() if any(slope.numbers)})
+        return AffineVector(fixed, {place: slope for place, slope in slopes.items() if any(slope.numbers)})
 
-    def _projection(self, node: Node, position: int, role: str) -> Affine:
+    def _projection(self, node: Node, position: int, role: str) -> AffineVector:
         spend(2 * OBJECT)
         name, height = f"head.{node.layer}.{node.head}.{role}", self._size.head_width
         is_program = (node.layer, node.head) in self._forward.claim.programs

@@ -19,7 +19,7 @@ _OPENED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class LeafGate:
     """The keys of a leaf, and what a claim must be for it."""
 
     keys: tuple[str, ...]
@@ -58,14 +58,18 @@ class Leaf(Enum):
     OTHER_DIGEST = "other digest"
 
 
-GATES: dict[Leaf, Gate] = {
-    Leaf.FOLD: Gate(("fold",), (*_DECIDED, *_COUNTED), "list", cut="any"),
-    Leaf.LESION_FOLD: Gate(("fold", "lesion"), ("necessity",), "list", cut="any"),
-    Leaf.MODEL_FOLD: Gate(("fold", "model"), ("faithfulness",), "list", cut="any"),
-    Leaf.OTHER_FOLD: Gate(("fold", "other"), ("agreement",), "list", cut="any"),
-    Leaf.RADIUS: Gate(("fold", "radius"), ("robustness",), "list", "none", "final", "some prompt", cut="any"),
-    Leaf.REGIONS: Gate(("fold", "regions"), ("robustness",), "list", reach="some prompt", cut="at the end"),
-    Leaf.MARGINS: Gate(
+GATES: dict[Leaf, LeafGate] = {
+    Leaf.FOLD: LeafGate(("fold",), (*_DECIDED, *_COUNTED), "list", cut="any"),
+    Leaf.LESION_FOLD: LeafGate(("fold", "lesion"), ("necessity",), "list", cut="any"),
+    Leaf.MODEL_FOLD: LeafGate(("fold", "model"), ("faithfulness",), "list", cut="any"),
+    Leaf.OTHER_FOLD: LeafGate(("fold", "other"), ("agreement",), "list", cut="any"),
+    Leaf.RADIUS: LeafGate(
+        ("fold", "radius"), ("robustness",), "list", "none", "final", "some prompt", cut="any"
+    ),
+    Leaf.REGIONS: LeafGate(
+        ("fold", "regions"), ("robustness",), "list", reach="some prompt", cut="at the end"
+    ),
+    Leaf.MARGINS: LeafGate(
         ("decision", "margins"),
         (*_DECIDED, "robustness"),
         "pattern",
@@ -74,25 +78,25 @@ GATES: dict[Leaf, Gate] = {
         "some prompt",
         "no brackets",
     ),
-    Leaf.LESION_MARGINS: Gate(
+    Leaf.LESION_MARGINS: LeafGate(
         ("decision", "margins", "lesion"), ("necessity",), "pattern", "none", programs="no brackets"
     ),
-    Leaf.OTHER_MARGINS: Gate(
+    Leaf.OTHER_MARGINS: LeafGate(
         ("decision", "margins", "other"), ("agreement",), "pattern", "none", programs="no brackets"
     ),
-    Leaf.PROMPTS: Gate(("prompts",), _DECIDED, "pattern"),
-    Leaf.ROBUST_PROMPTS: Gate(("prompts",), ("robustness",), "pattern", "none", "final", "some prompt"),
-    Leaf.LESION_PROMPTS: Gate(("prompts",), ("necessity",), "pattern"),
-    Leaf.OTHER_PROMPTS: Gate(("prompts",), ("agreement",), "pattern"),
-    Leaf.REPLAY: Gate(("prompt", "fold"), (*_DECIDED, *_COUNTED), cut="any"),
-    Leaf.LESION_REPLAY: Gate(("prompt", "fold", "lesion"), ("necessity",), cut="any"),
-    Leaf.MODEL_REPLAY: Gate(("prompt", "fold", "model"), ("faithfulness",), "list", cut="any"),
-    Leaf.OTHER_REPLAY: Gate(("prompt", "fold", "other"), ("agreement",), cut="any"),
-    Leaf.PERTURBED_REPLAY: Gate(
+    Leaf.PROMPTS: LeafGate(("prompts",), _DECIDED, "pattern"),
+    Leaf.ROBUST_PROMPTS: LeafGate(("prompts",), ("robustness",), "pattern", "none", "final", "some prompt"),
+    Leaf.LESION_PROMPTS: LeafGate(("prompts",), ("necessity",), "pattern"),
+    Leaf.OTHER_PROMPTS: LeafGate(("prompts",), ("agreement",), "pattern"),
+    Leaf.REPLAY: LeafGate(("prompt", "fold"), (*_DECIDED, *_COUNTED), cut="any"),
+    Leaf.LESION_REPLAY: LeafGate(("prompt", "fold", "lesion"), ("necessity",), cut="any"),
+    Leaf.MODEL_REPLAY: LeafGate(("prompt", "fold", "model"), ("faithfulness",), "list", cut="any"),
+    Leaf.OTHER_REPLAY: LeafGate(("prompt", "fold", "other"), ("agreement",), cut="any"),
+    Leaf.PERTURBED_REPLAY: LeafGate(
         ("prompt", "fold", "eta"), ("robustness",), reach="some prompt", cut="at the end"
     ),
-    Leaf.SAME_DIGEST: Gate(("same",), ("lesion identity",), cut="any"),
-    Leaf.OTHER_DIGEST: Gate(("tensor",), ("lesion identity",), cut="any"),
+    Leaf.SAME_DIGEST: LeafGate(("same",), ("lesion identity",), cut="any"),
+    Leaf.OTHER_DIGEST: LeafGate(("tensor",), ("lesion identity",), cut="any"),
 }
 
 

@@ -220,5 +220,5 @@ def _report(judged: Judged) -> Report:
 
 
 def _printable(reason: str) -> str:
-    """Return one line: names in a bundle are a stranger's, and may hold any character."""
+    """Return one line: names in a bundle are untrusted, and may hold any character."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in reason)

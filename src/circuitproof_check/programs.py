@@ -17,7 +17,7 @@ from .reading import rational, require, show
 from .work import NUMBER, STEP, paid, spend
 from .work import weight as weight_of
 
-Tokens = tuple[int, ...]
+TokenSet = tuple[int, ...]
 Pairs = frozenset[tuple[int, int]]
 Member = TypeVar("Member", int, tuple[int, int])
 
@@ -89,7 +89,7 @@ class Linked:
 class Not:
     """What holds where the part does not."""
 
-    part: "Condition"
+    part: "Formula"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Scan:
     """The first, last or nearest key where the part holds."""
 
     pick: str
-    part: "Condition"
+    part: "Formula"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +105,10 @@ class Joined:
     """All of some parts, or any of them."""
 
     word: str
-    parts: "tuple[Condition, ...]"
+    parts: "tuple[Formula, ...]"
 
 
-Condition: TypeAlias = Compare | Match | Count | Linked | Not | Scan | Joined
+Formula: TypeAlias = Compare | Match | Count | Linked | Not | Scan | Joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Program:
     """A default weight, rules that add to it, and what a row without weight attends to."""
 
     default: Fraction
-    rules: tuple[tuple[Fraction, Condition | None], ...]
+    rules: tuple[tuple[Fraction, Formula | None], ...]
     is_self: bool
 
     def row(self, tokens: Sequence[int], query: int) -> tuple[Fraction, ...]:
@@ -159,7 +159,7 @@ class Program:
         found = self.conditions()
         return any(isinstance(one, Linked) or (isinstance(one, Count) and one.is_depth) for one in found)
 
-    def conditions(self) -> Iterator[Condition]:
+    def conditions(self) -> Iterator[Formula]:
         """Return every condition, and every part of one."""
         for _, condition in paid(self.rules):
             if condition is not None:
@@ -182,7 +182,7 @@ def _words(line: str, where: str) -> list[str]:
     return words
 
 
-def _parse_rule(words: list[str], where: str, vocabulary: int) -> tuple[Fraction, Condition | None]:
+def _parse_rule(words: list[str], where: str, vocabulary: int) -> tuple[Fraction, Formula | None]:
     require("rules_add_weights", words[0] == "add", where, words)
     when = words.index("when") if "when" in words else len(words)
     condition = _Reader(words[when + 1 :], where, vocabulary).read() if when < len(words) else None
@@ -204,24 +204,24 @@ class _Reader:
         self._vocabulary = vocabulary
         self._nested = 0
 
-    def read(self) -> Condition:
+    def read(self) -> Formula:
         """Read to the end."""
         condition = self._either()
         self._demand(not self._left)
         require("conditions_have_few_levels", _levels(condition) <= _LEVELS, self._where)
         return condition
 
-    def _either(self) -> Condition:
+    def _either(self) -> Formula:
         return self._joined("or", lambda: self._joined("and", self._alone))
 
-    def _joined(self, word: str, read: Callable[[], Condition]) -> Condition:
+    def _joined(self, word: str, read: Callable[[], Formula]) -> Formula:
         parts = [read()]
         while self._skip(word):
             parts.append(read())
         flat = [inner for part in parts for inner in _parts_joined(part, word)]
         return flat[0] if len(flat) == 1 else Joined(word, tuple(flat))
 
-    def _alone(self) -> Condition:
+    def _alone(self) -> Formula:
         self._nested += 1
         require("conditions_are_not_nested_deeply", self._nested <= _NESTED, self._where)
         word = self._take()
@@ -238,7 +238,7 @@ class _Reader:
         self._nested -= 1
         return found
 
-    def _atom(self, word: str) -> Condition:
+    def _atom(self, word: str) -> Formula:
         if word == "token_match":
             return self._match()
         if word in ("unmatched", "partner"):
@@ -248,14 +248,14 @@ class _Reader:
         self._demand(word in PLACES or word in TOKENS)
         return self._compare(word, self._token if word in TOKENS else self._number)
 
-    def _match(self) -> Condition:
+    def _match(self) -> Formula:
         if self._left[-1:] not in (["=="], ["!="]):
             return Match(wanted=True)
         sign, truth = self._take(), self._take()
         self._demand(truth in ("true", "false"))
         return Match((sign == "==") == (truth == "true"), sign == "==")
 
-    def _count(self, place: str, what: str) -> Condition:
+    def _count(self, place: str, what: str) -> Formula:
         of = self._pairs() if what == "depth" else frozenset(self._members(self._token))
         self._demand(self._skip("up") and self._skip("to"))
         most = self._number()
@@ -317,12 +317,12 @@ class _Reader:
         require("conditions_are_known", is_met, self._where, *rest)
 
 
-def _parts_joined(condition: Condition, word: str) -> Sequence[Condition]:
+def _parts_joined(condition: Formula, word: str) -> Sequence[Formula]:
     is_same = isinstance(condition, Joined) and condition.word == word
     return condition.parts if isinstance(condition, Joined) and is_same else (condition,)
 
 
-def parts_of(condition: Condition) -> Sequence[Condition]:
+def parts_of(condition: Formula) -> Sequence[Formula]:
     """Return the conditions that one is made of."""
     match condition:
         case Not(part) | Scan(_, part):
@@ -333,11 +333,11 @@ def parts_of(condition: Condition) -> Sequence[Condition]:
             return ()
 
 
-def _levels(condition: Condition) -> int:
+def _levels(condition: Formula) -> int:
     return max((1 + _levels(part) for part in parts_of(condition)), default=0)
 
 
-def _within(condition: Condition) -> Iterator[Condition]:
+def _within(condition: Formula) -> Iterator[Formula]:
     spend(NUMBER)
     yield condition
     for part in parts_of(condition):
@@ -347,7 +347,7 @@ def _within(condition: Condition) -> Iterator[Condition]:
 class _Seen:
     """The tokens up to a query, and the open brackets that were looked for among them."""
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: TokenSet) -> None:
         self.tokens = tokens
         self._stacks: dict[tuple[int, int], frozenset[int]] = {}
 
@@ -359,7 +359,7 @@ class _Seen:
         return self._stacks[name]
 
 
-def _holds(condition: Condition, seen: _Seen, query: int, key: int) -> bool:
+def _holds(condition: Formula, seen: _Seen, query: int, key: int) -> bool:
     """Say whether a condition holds of a query and a key."""
     spend(NUMBER)
     tokens = seen.tokens
@@ -385,7 +385,7 @@ def _holds(condition: Condition, seen: _Seen, query: int, key: int) -> bool:
             return (any if word == "or" else all)(_holds(part, seen, query, key) for part in parts)
 
 
-def _value(feature: str, tokens: Tokens, query: int, key: int) -> int:
+def _value(feature: str, tokens: TokenSet, query: int, key: int) -> int:
     match feature:
         case "key_position":
             return key
@@ -399,18 +399,18 @@ def _value(feature: str, tokens: Tokens, query: int, key: int) -> int:
             return query - key
 
 
-def _picks(pick: str, part: Condition, seen: _Seen, query: int, key: int) -> bool:
+def _picks(pick: str, part: Formula, seen: _Seen, query: int, key: int) -> bool:
     end = query if pick == "nearest" else query + 1
     rivals = range(key) if pick == "first" else range(key + 1, end)
     is_one = key < end and _holds(part, seen, query, key)
     return is_one and not any(_holds(part, seen, query, rival) for rival in rivals)
 
 
-def _counted(tokens: Tokens, last: int, of: frozenset[object]) -> int:
+def _counted(tokens: TokenSet, last: int, of: frozenset[object]) -> int:
     return sum(token in of for token in tokens[: last + 1])
 
 
-def _stack(tokens: Tokens, pairs: Pairs) -> list[int]:
+def _stack(tokens: TokenSet, pairs: Pairs) -> list[int]:
     """Return the positions of the openers that are open once all tokens have been read."""
     spend(NUMBER * len(tokens) + STEP * len(pairs))
     openers = {opener for opener, _ in pairs}

@@ -61,7 +61,7 @@ def cut(words: str, most: int) -> str:
 
 
 def quoted(name: str, most: int = _SHOWN_NAME) -> str:
-    """Return a stranger's string as JSON spells it, in ASCII; dots behind the quote say that it was cut."""
+    """Return an untrusted string as JSON spells it, in ASCII; dots behind the quote say that it was cut."""
     letters = _spelled(name[:most], most)
     return f'"{"".join(letters)}"' + ("" if len(letters) == len(name) else "...")
 

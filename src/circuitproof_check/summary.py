@@ -1,6 +1,6 @@
 """What a verdict says, in one line and as data: the claim, what it was compared with, and what is assumed.
 
-The line is short whatever a bundle holds. Strings of a stranger stand in quotes at its end, so that none can
+The line is short whatever a bundle holds. Strings of the bundle stand in quotes at its end, so that none can
 be taken for the checker's own words; before the first quote there are only these.
 """
 

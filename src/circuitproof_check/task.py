@@ -34,7 +34,7 @@ _DECLARE = "make one by circuitproof task {} --out DECLARATION.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredPattern:
     """A pattern, the answer to each opener, and the openers that are classes."""
 
     pattern: Pattern
@@ -95,7 +95,7 @@ def read_digest(value: object, where: str) -> str:
     return spelled
 
 
-def read_declared(pattern: object, task: object, size: Architecture) -> Declared:
+def read_declared(pattern: object, task: object, size: Architecture) -> DeclaredPattern:
     """Read a pattern with the rules of a task that has been read before."""
     found = mapping(task, "task")
     answer, relation = mapping(found["answer"], "task.answer"), mapping(found["relation"], "task.relation")
@@ -105,7 +105,7 @@ def read_declared(pattern: object, task: object, size: Architecture) -> Declared
     classes = frozenset(integers(relation["openers"], "task.relation"))
     about = read_pattern(pattern, "pattern", size)
     require("patterns_leave_the_empty_prompt_out", not about.ends(about.start()), "pattern")
-    return Declared(about, {pair[0]: pair[1] for pair in pairs}, classes)
+    return DeclaredPattern(about, {pair[0]: pair[1] for pair in pairs}, classes)
 
 
 def check_task(path: Path, task: object, domain: object, size: Architecture) -> list[object] | None:

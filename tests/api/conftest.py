@@ -1,4 +1,4 @@
-"""What the tests of the Python face share: a small model on disk that closes quotes."""
+"""What the tests of the Python interface share: a small model on disk that closes quotes."""
 
 import pytest
 

@@ -8,7 +8,7 @@ import pytest
 import circuitproof as cp
 
 
-def test_a_bundle_is_judged_by_the_stranger(model, answers):
+def test_a_bundle_is_judged_by_the_independent_checker(model, answers):
     """Compared with the model and the declaration, each property with its verdict and remarks."""
     found = cp.check(answers, against=model, task=cp.load_task("quotes"))
     assert found.outcome is cp.Outcome.VALID

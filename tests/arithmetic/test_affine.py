@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 import twin
 from circuitproof.arithmetic.affine import Affine, BendError, Forms, Unbent
 from circuitproof.arithmetic.exact import Exact
+from circuitproof.arithmetic.form_matrix import OpenSignError, SignCondition
 from circuitproof.arithmetic.forms import Bound, Region, sign_of
 from circuitproof.arithmetic.grid import Grid, grid_of_fractions
 from circuitproof.arithmetic.protocol import Context
-from circuitproof.arithmetic.sheets import OpenSignError, SignCondition
 from circuitproof.errors import NotExactError
 from circuitproof.models.operators import (
     Attention,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.bundle.numbered import Numbers
+from circuitproof.bundle.numbered import Numbering
 from circuitproof.files.canonical import canonical_json
 from circuitproof.proof.evidence import (
     EdgeSplit,
@@ -78,7 +78,7 @@ trees = st.one_of(
 @pytest.mark.parametrize(("tree", "content"), TREES)
 def test_evidence_is_written_as_the_format_says(tree, content):
     """Whoever writes another checker has the page and nothing else."""
-    assert Numbers(PROMPTS, {FOLDS[7]: 0, FOLDS[5]: 1, FOLDS[9]: 2}, "other").evidence(tree) == content
+    assert Numbering(PROMPTS, {FOLDS[7]: 0, FOLDS[5]: 1, FOLDS[9]: 2}, "other").evidence(tree) == content
 
 
 def fold_numbers(content: object) -> list[int]:
@@ -94,6 +94,6 @@ def fold_numbers(content: object) -> list[int]:
 @given(st.lists(trees, max_size=4))
 def test_folds_are_numbered_as_a_reader_meets_them_and_none_is_left_over(drawn):
     """The format demands that every fold is referred to; a fixed order makes bundles repeatable."""
-    numbers = Numbers(PROMPTS, second="other")
+    numbers = Numbering(PROMPTS, second="other")
     written = json.loads(canonical_json([numbers.evidence(tree) for tree in drawn]))
     assert list(dict.fromkeys(fold_numbers(written))) == list(range(len(numbers.folds)))

@@ -273,7 +273,7 @@ def test_a_claimed_tensor_must_be_in_the_file(tmp_path):
     assert 'tensors are the claimed: found ("head.0.0.query.bias")' in judged(bundle, tmp_path)[1]
 
 
-def test_names_from_a_stranger_stay_on_one_line(tmp_path, capsys):
+def test_untrusted_names_stay_on_one_line(tmp_path, capsys):
     """A line break or half a character in a key must not look like an answer, nor stop it."""
     bundle = proving(fitting(), "equivalence")
     bundle.tensors["a\nvalid: proved\ud800"] = ((1,), [1.0])

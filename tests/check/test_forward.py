@@ -32,7 +32,7 @@ PROGRAM = {
 
 def band_norm(point, band):
     """Return the norm of a constant."""
-    return banded(NOTHING.ground, constant(point), band, "here").constant
+    return banded(NOTHING.sampled, constant(point), band, "here").constant
 
 
 def checker_forward(bundle: Bundle) -> Forward:

@@ -23,11 +23,11 @@ PACKAGE = Path(circuitproof_check.__file__).parent
 FREE: dict[str, str] = {
     "it goes through a few things, however large the bundle is": """
         architecture: _read_norm
-        architecture: Shape.ports
+        architecture: CircuitShape.ports
         architecture: name_of
         architecture: read_architecture 3
         forward: Forward.ports
-        forward: Run._embedded
+        forward: CircuitRun._embedded
         main: _judge 5
         main: _refuse_path
         main: _report
@@ -113,9 +113,9 @@ FREE: dict[str, str] = {
         forward: Forward.affine
         forward: Forward.biases
         forward: Forward.image
-        forward: Run._map 2
-        forward: Run._remembered 2
-        forward: Run._row 2
+        forward: CircuitRun._map 2
+        forward: CircuitRun._remembered 2
+        forward: CircuitRun._row 2
         patterns/cells: Cell.__init__
         patterns/cells: Cell._enter
         patterns/cells: Cell._enter_row
@@ -128,7 +128,7 @@ FREE: dict[str, str] = {
         patterns/relevance: Relevance._output
         patterns/relevance: Relevance._weights 3
         patterns/relevance: _union
-        patterns/rows: Row.starts
+        patterns/rows: ProgramRow.starts
         patterns/rows: _joined 2
         patterns/runs: Runs._layers
         patterns/runs: Runs._read 2
@@ -142,14 +142,14 @@ FREE: dict[str, str] = {
         patterns/values: _Covectors._through 2
         patterns/values: _Covectors.product
         patterns/values: _Covectors.value 2
-        patterns/walk: Ground._refuse_lost_prompts 2
+        patterns/walk: ClaimWalks._refuse_lost_prompts 2
         patterns/walk: Walk._walk_parts 2
         patterns/walk: check_prompts 2
         programs: _Seen.open
         properties: _fewest_proved 2
         properties: _smaller 2
-        regions/affine: Affine.each
-        regions/affine: Ground.values
+        regions/affine: AffineVector.each
+        regions/affine: SampledRegion.values
         regions/affine: joined
         regions/affine: moved 3
         regions/robustness: _Setting.logits
@@ -164,7 +164,7 @@ FREE: dict[str, str] = {
         exact: vector
         gates: _follows_brackets 2
         patterns/cells: Cell._layers
-        patterns/runs: Region.heads 4
+        patterns/runs: PromptRegion.heads 4
         patterns/runs: Runs._is_told 3
         patterns/runs: World.atoms 5
         patterns/walk: Walk._enter

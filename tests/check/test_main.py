@@ -187,7 +187,7 @@ def test_a_wrong_command_line_has_exit_code_2(capsys, arguments):
 
 @pytest.mark.parametrize(("prepare", "code"), [(lambda _: None, 4), (_change, 5)])
 def test_it_runs_on_a_bare_interpreter(sealed, prepare, code):
-    """Isolated, without site-packages: a stranger needs Python and this folder, nothing installed."""
+    """Isolated, without site-packages: whoever checks needs Python and this folder, nothing installed."""
     prepare(sealed)
     package = Path(circuitproof_check.__file__).parent
     command = [sys.executable, "-I", "-S", str(package), str(sealed)]

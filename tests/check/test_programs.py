@@ -146,7 +146,7 @@ def test_what_is_not_a_program_is_refused(lines):
 
 
 def test_a_condition_without_measure_is_refused(tmp_path):
-    """A stranger's text must end in an answer, whatever its depth."""
+    """Any text must end in an answer, whatever its depth."""
     lines = ["default 1", "add 0 when not token_match", "otherwise nowhere"]
     bundle = maker.proving(maker.fitting(programs={"0.0": lines}), "equivalence")
     bundle.claim["programs"]["0.0"][1] = f"add 0 when {'(' * 100_000}token_match{')' * 100_000}"

@@ -1,4 +1,4 @@
-"""Strict reading of JSON from strangers."""
+"""Strict reading of untrusted JSON."""
 
 from fractions import Fraction
 

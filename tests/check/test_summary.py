@@ -1,4 +1,4 @@
-"""What a verdict says: short, and with no word of a stranger that could be taken for the checker's own."""
+"""What a verdict says: short, and with no word of the bundle that could be taken for the checker's own."""
 
 import json
 import re

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 
-from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Embed, Graph, Head, Logits, Mlp
+from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Embed, Graph, Head, LogitsNode, Mlp
 from circuitproof.errors import DeclarationError
 from strategies import graphs
 
@@ -103,5 +103,5 @@ def test_nodes_are_named_as_in_the_design():
 def test_there_is_one_embedding_and_one_output():
     """Nodes are values: two that look alike are the same."""
     assert Embed() == EMBED
-    assert Logits() == LOGITS
+    assert LogitsNode() == LOGITS
     assert Head(0, 1) != Head(1, 0)

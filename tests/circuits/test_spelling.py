@@ -13,7 +13,7 @@ from circuitproof.circuits.graph import (
     Granularity,
     Graph,
     Head,
-    Logits,
+    LogitsNode,
     Mlp,
     Node,
     Port,
@@ -42,7 +42,7 @@ def release_name(node: Node) -> str:
             return f"attn_{layer}_h_{index}"
         case Mlp(layer):
             return f"mlp_{layer}"
-        case Logits():
+        case LogitsNode():
             return "logits"
 
 
@@ -55,7 +55,7 @@ def eap_ig_name(node: Node) -> str:
             return f"a{layer}.h{index}"
         case Mlp(layer):
             return f"m{layer}"
-        case Logits():
+        case LogitsNode():
             return "logits"
 
 

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from circuitproof.claims.checking import Missing, check_claims
+from circuitproof.claims.checking import UnprovedClaim, check_claims
 from circuitproof.claims.file import load_claims
 from circuitproof.claims.proving import prove_claims
 from circuitproof.claims.results import Claims
@@ -74,7 +74,7 @@ def test_a_claim_that_is_not_proved_yet_is_named(proved, tmp_path):
     """Exit code 4, and what to type."""
     shutil.rmtree(tmp_path / "proofs" / "quotes")
     found = judged(proved, tmp_path)
-    assert isinstance(found.claims[0], Missing)
+    assert isinstance(found.claims[0], UnprovedClaim)
     assert found.exit_code is ExitCode.UNDECIDED
     assert "prove it by circuitproof claims prove" in next(iter(found.sentences()))
 

@@ -14,7 +14,7 @@ from circuitproof.programs.text import to_text
 from circuitproof.tasks.alphabet import TOY
 from circuitproof_lab.distill.synthesis import Bounds
 from circuitproof_lab.pipeline.ledger import Ledger
-from circuitproof_lab.pipeline.synthesis import Request, certificate_path, synthesise
+from circuitproof_lab.pipeline.synthesis import SynthesisRequest, certificate_path, synthesise
 from claim_files import write_claims
 from gpt2_files import CONFIG, gpt2_tensors, write_gpt2
 from hand_models import QUOTE_EDGES, SELECT, circuit_of, quote_model
@@ -96,7 +96,7 @@ def found(tmp_path_factory):
 def certify(at):
     """Write a certificate that no program will do for a head without effect."""
     bounds = Bounds(grammar=Grammar(rules=1, conditions=1, members=1))
-    asked = Request(model=at / "silent", tasks=("quotes",), head="0.0", circuits=(), bounds=bounds)
+    asked = SynthesisRequest(model=at / "silent", tasks=("quotes",), head="0.0", circuits=(), bounds=bounds)
     synthesise(asked, at / "certificate")
     certificate_path(at / "certificate").rename(at / "certificate.json")
 

@@ -161,7 +161,7 @@ def test_a_gpt2_is_imported_told_and_exported(run, tmp_path):
 
 def test_an_import_says_how_far_the_logits_differ(run, tmp_path, monkeypatch):
     """As a line, and as JSON for programs."""
-    found = hugging_face_gate.Agreement(
+    found = hugging_face_gate.LogitAgreement(
         positions=14, largest_logit=3.0, difference=1e-15, difference_fp32=1e-6
     )
     monkeypatch.setattr(hugging_face_gate, "compare", lambda _source, _model: found)

@@ -90,5 +90,5 @@ def test_neither_does_a_refusal(run, command, more):
 
 
 def test_alphabets_may_hold_such_names():
-    """They are a stranger's: it is where they are printed that they are spelled out."""
+    """They are untrusted: it is where they are printed that they are spelled out."""
     assert Alphabet((EVIL, "b")).names[0] == EVIL

@@ -25,7 +25,7 @@ def run(tmp_path, monkeypatch, capsys):
     return run_command
 
 
-def test_the_table_has_the_four_columns_of_the_lesson(run):
+def test_the_table_has_the_four_columns_of_the_report(run):
     """Agreement on data, agreement everywhere, the verdict, the outcome; below it the program."""
     code, out, notes = run(PARITY)
     assert code == 0
@@ -73,9 +73,9 @@ def test_json_holds_the_same(run):
     """For programs."""
     code, out, _ = run(PARITY, "--json")
     assert code == 0
-    (lesson,) = json.loads(out)
-    assert (lesson["verdict"], lesson["surrogate_agreed"], lesson["words"]) == ("proved", 30, 30)
-    assert (lesson["repair"] or lesson["explanation"])["template"] == "toggle"
+    (report,) = json.loads(out)
+    assert (report["verdict"], report["surrogate_agreed"], report["words"]) == ("proved", 30, 30)
+    assert (report["repair"] or report["explanation"])["template"] == "toggle"
 
 
 def test_a_repair_is_printed_below_what_it_repairs(run):

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import viewed
 from circuitproof.cli.main import app
 from circuitproof.errors import InputError
-from circuitproof.reports import story
+from circuitproof.reports import bundle_view
 from circuitproof.reports.reporting import look_at
 from circuitproof_check.main import Beside, Outcome, inspect
 
@@ -26,7 +26,7 @@ def run(*arguments):
 @pytest.mark.parametrize("outcome", [Outcome.VALID, Outcome.REFUTED, Outcome.INCOMPLETE])
 def test_report_and_show_end_as_the_checker_does(tmp_path, outcome):
     """The exit code is the checker's: a page of a refuted claim is no success."""
-    seed = next(seed for seed in SEEDS if viewed.story_of(seed).judgement.outcome is outcome)
+    seed = next(seed for seed in SEEDS if viewed.view_of(seed).judgement.outcome is outcome)
     made = run("report", viewed.bundle_of(seed), "--out", tmp_path / "page.html")
     assert made.exit_code == outcome
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
@@ -34,7 +34,7 @@ def test_report_and_show_end_as_the_checker_does(tmp_path, outcome):
     assert shown.exit_code == outcome
     assert max(map(len, shown.output.splitlines())) <= 80
     told = json.loads(run("show", viewed.bundle_of(seed), "--json").output)
-    wanted = [str(answer.verdict) for answer in viewed.story_of(seed).bundle.answers]
+    wanted = [str(answer.verdict) for answer in viewed.view_of(seed).bundle.answers]
     assert [answer["verdict"] for answer in told["answers"]] == wanted
 
 
@@ -66,7 +66,7 @@ def test_explain_tells_one_prompt_in_text_and_exactly():
     assert said.exit_code == 0
     assert "sum: the margin" in said.output
     told = json.loads(run("explain", "#0", "--bundle", bundle, "--json").output)
-    assert told["prompt"] == list(viewed.story_of(SEEDS[0]).bundle.domain.prompts[0])
+    assert told["prompt"] == list(viewed.view_of(SEEDS[0]).bundle.domain.prompts[0])
 
 
 @pytest.mark.parametrize("command", [("report",), ("show",), ("explain", "#0", "--bundle")])
@@ -98,7 +98,7 @@ def test_figures_are_written_and_those_that_are_not_are_told(tmp_path):
 @pytest.mark.parametrize("name", ["claim.json", "domain.json", "weights.safetensors", "certificate.json"])
 def test_a_page_is_made_of_the_bytes_that_were_judged(tmp_path, monkeypatch, name):
     """A file that is exchanged between judging and drawing changes nothing of the page."""
-    seed = next(seed for seed in SEEDS if viewed.story_of(seed).judgement.outcome is Outcome.VALID)
+    seed = next(seed for seed in SEEDS if viewed.view_of(seed).judgement.outcome is Outcome.VALID)
     bundle = Path(copytree(viewed.bundle_of(seed), tmp_path / "bundle"))
     wanted = look_at(bundle, Beside()).page()
 
@@ -107,7 +107,7 @@ def test_a_page_is_made_of_the_bytes_that_were_judged(tmp_path, monkeypatch, nam
         (path / name).write_bytes(b"exchanged")
         return report
 
-    monkeypatch.setattr(story, "inspect", inspect_and_exchange)
+    monkeypatch.setattr(bundle_view, "inspect", inspect_and_exchange)
     made = run("report", bundle, "--out", tmp_path / "page.html")
     assert made.exit_code == Outcome.VALID
     assert (tmp_path / "page.html").read_text() == wanted

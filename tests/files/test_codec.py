@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.files.canonical import Digest, digest_bytes, readable_json
-from circuitproof.files.codec import Codec, Count, Key, Positive, Range, to_json
+from circuitproof.files.codec import Codec, Key, Positive, PositiveInt, Range, to_json
 from circuitproof.files.reading import Fields, parse_json, reading
 
 
@@ -35,7 +35,7 @@ class Box:
     """Another member, with an invariant of its own."""
 
     tag: ClassVar[str] = "box"
-    sides: tuple[Count, ...]
+    sides: tuple[PositiveInt, ...]
 
     def __post_init__(self) -> None:
         if not self.sides:
@@ -46,7 +46,7 @@ class Box:
 class Frame:
     """A record in no union."""
 
-    sides: tuple[Count, ...]
+    sides: tuple[PositiveInt, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -291,7 +291,7 @@ def test_json_that_does_not_mean_one_thing_is_refused(content, reason):
 
 @given(st.binary())
 def test_any_bytes_are_a_value_or_a_sentence(content):
-    """Whatever a stranger sends, reading ends in a value or in an InputError."""
+    """Whatever a file holds, reading ends in a value or in an InputError."""
     with suppress(InputError):
         json.dumps(parse_json(content, "here"), default=str)
 

@@ -3,9 +3,9 @@ import re
 import pytest
 
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof.files.words import LINE_END, TEXT_END, Grammar, Reader, Word
+from circuitproof.files.words import LINE_END, TEXT_END, Lexeme, LexicalRules, Reader
 
-PROGRAM = Grammar(r"[a-z]+|[0-9]+(?:/[0-9]+)?|[<=]=|[{}:]", r"[ \t]+|#.*", has_lines=True)
+PROGRAM = LexicalRules(r"[a-z]+|[0-9]+(?:/[0-9]+)?|[<=]=|[{}:]", r"[ \t]+|#.*", has_lines=True)
 
 
 def words(text):
@@ -20,15 +20,15 @@ def words(text):
 def test_words_know_their_line_and_column():
     """Counted from 1, as editors do; blanks and comments are no words, and lines without words no lines."""
     assert words("# note\n add 1/2\t<= {3:4}\n\n") == [
-        Word("add", 2, 2),
-        Word("1/2", 2, 6),
-        Word("<=", 2, 10),
-        Word("{", 2, 13),
-        Word("3", 2, 14),
-        Word(":", 2, 15),
-        Word("4", 2, 16),
-        Word("}", 2, 17),
-        Word(LINE_END, 2, 18),
+        Lexeme("add", 2, 2),
+        Lexeme("1/2", 2, 6),
+        Lexeme("<=", 2, 10),
+        Lexeme("{", 2, 13),
+        Lexeme("3", 2, 14),
+        Lexeme(":", 2, 15),
+        Lexeme("4", 2, 16),
+        Lexeme("}", 2, 17),
+        Lexeme(LINE_END, 2, 18),
     ]
 
 
@@ -55,7 +55,7 @@ def test_what_contradicts_itself_is_refused_where_it_begins():
 
 def test_a_grammar_without_lines_knows_columns_alone():
     """The end of a line is a blank there."""
-    reader = Reader("a\nb", "text", Grammar(r"[a-z]", r"\s+", has_lines=False))
+    reader = Reader("a\nb", "text", LexicalRules(r"[a-z]", r"\s+", has_lines=False))
     assert reader.skip("a")
     with pytest.raises(InputError, match=r"^text, column 3: found 'b', want 'c'\n  a b\n    \^$"):
         reader.expect("c")

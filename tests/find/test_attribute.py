@@ -10,7 +10,7 @@ from circuitproof.circuits.graph import LOGITS, Edge, Granularity
 from circuitproof.errors import NumericError
 from circuitproof.find import attribute
 from circuitproof.find.attribute import arrange, gate_slopes, scores_of
-from circuitproof.find.choices import Objective, Order, Removal
+from circuitproof.find.choices import Objective, Order, RemovalUnit
 from circuitproof.find.objective import Meter
 from circuitproof.find.parts import parts_of, topological
 from circuitproof.nn.gates import gates_of, source_column, target_row
@@ -85,7 +85,7 @@ def test_scores_of_a_linear_model_are_the_effects_of_deletion():
     """
     model = build(ADDER)
     meter = Meter(model, ADDER_TASK, Objective.PROGRAM)
-    parts = parts_of(model.graph, Removal.HEAD)
+    parts = parts_of(model.graph, RemovalUnit.HEAD)
     names = [str(edge) for (edge,) in parts]
     scores = dict(zip(names, scores_of(meter, parts), strict=True))
     assert scores["mlp 0 -> logits"] == 2 / 4
@@ -104,7 +104,7 @@ def test_a_block_takes_the_shared_bias_with_it():
     gates = gates_of([whole(graph)])
     slopes = gate_slopes(meter, gates)
     block = tuple(Edge(head, LOGITS) for head in graph.heads_of(1))
-    assert block in parts_of(graph, Removal.BLOCK)
+    assert block in parts_of(graph, RemovalUnit.BLOCK)
     together, *alone = scores_of(meter, [block, *((edge,) for edge in block)])
     closed = slopes[target_row(graph, LOGITS), gates.head_columns(1)]
     assert together == abs(sum(closed.tolist()))
@@ -112,7 +112,7 @@ def test_a_block_takes_the_shared_bias_with_it():
     assert abs(float(closed[2])) > 1e-3
 
 
-@pytest.mark.parametrize("granularity", [Removal.HEAD, Removal.BLOCK])
+@pytest.mark.parametrize("granularity", [RemovalUnit.HEAD, RemovalUnit.BLOCK])
 def test_the_least_important_part_comes_first(granularity):
     """Ties, such as of edges that carry nothing, are broken by where the edge stands."""
     model = quote_model()
@@ -154,7 +154,7 @@ def test_a_score_is_how_fast_the_margin_changes_as_what_cut_edges_carry_takes_th
 def test_the_topological_order_needs_no_gradient():
     """It is that of the parts."""
     model, task = quote_model(), toy_quotes()
-    parts = parts_of(model.graph, Removal.HEAD)
+    parts = parts_of(model.graph, RemovalUnit.HEAD)
     meter = Meter(model, task, Objective.PROGRAM)
     assert arrange(meter, parts, Order.TOPOLOGICAL) == topological(parts)
 
@@ -163,7 +163,7 @@ def test_the_model_is_left_as_it_was():
     """Scoring leaves no gradients behind for a trainer to step on."""
     model = random_model(tiny_architecture())
     meter = Meter(model, TASK, Objective.MODEL)
-    scores_of(meter, parts_of(model.graph, Removal.HEAD))
+    scores_of(meter, parts_of(model.graph, RemovalUnit.HEAD))
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
@@ -174,4 +174,4 @@ def test_a_gradient_that_is_no_number_is_refused():
     with torch.no_grad():
         model.unembed.fill_(float("nan"))
     with pytest.raises(NumericError, match="the gradient of an edge is NaN or infinite"):
-        scores_of(meter, parts_of(model.graph, Removal.HEAD))
+        scores_of(meter, parts_of(model.graph, RemovalUnit.HEAD))

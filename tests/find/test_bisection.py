@@ -5,7 +5,7 @@ import pytest
 from circuitproof.circuits.circuit import whole
 from circuitproof.find.attribute import arrange
 from circuitproof.find.bisection import prune_prefix, prune_runs
-from circuitproof.find.choices import Objective, Order, Removal
+from circuitproof.find.choices import Objective, Order, RemovalUnit
 from circuitproof.find.objective import Meter, Tolerance
 from circuitproof.find.parts import parts_of, topological
 from circuitproof.tasks.quotes import toy_quotes
@@ -21,7 +21,7 @@ def setting(seed):
     """Return a meter of a random model and the order of its edges."""
     model = random_model(tiny_architecture(), seed=seed).double()
     meter = Meter(model, TASK, Objective.MODEL)
-    parts = parts_of(model.graph, Removal.HEAD)
+    parts = parts_of(model.graph, RemovalUnit.HEAD)
     return meter, arrange(meter, parts, Order.ATTRIBUTION)
 
 
@@ -79,7 +79,7 @@ def test_the_only_needed_path_is_found(search):
     """By attribution the two needed edges come last."""
     model, task = quote_model(), toy_quotes()
     meter = Meter(model, task, Objective.PROGRAM)
-    parts = parts_of(model.graph, Removal.HEAD)
+    parts = parts_of(model.graph, RemovalUnit.HEAD)
     order = arrange(meter, parts, Order.ATTRIBUTION)
     assert search(meter, order, Tolerance(0.01)).circuit == circuit_of(QUOTE_EDGES)
 
@@ -88,7 +88,7 @@ def test_the_only_needed_path_is_found(search):
 def test_a_model_without_a_decision_to_keep_loses_everything(search):
     """Zero weights tie every candidate with and without edges: the same tie."""
     model = quote_model({"logits.weight": [[0, 0]] * 32})
-    order = topological(parts_of(model.graph, Removal.HEAD))
+    order = topological(parts_of(model.graph, RemovalUnit.HEAD))
     found = search(Meter(model, toy_quotes(), Objective.MODEL), order, Tolerance(0.0))
     assert (len(found.circuit), all(found.removed)) == (0, True)
 
@@ -97,6 +97,6 @@ def test_a_model_without_a_decision_to_keep_loses_everything(search):
 def test_a_model_that_cannot_do_the_task_is_left_whole(search):
     """And the measure says that it does not agree."""
     model = quote_model({"logits.weight": [[0, 0]] * 32})
-    order = topological(parts_of(model.graph, Removal.HEAD))
+    order = topological(parts_of(model.graph, RemovalUnit.HEAD))
     found = search(Meter(model, toy_quotes(), Objective.PROGRAM), order, Tolerance(0.0))
     assert (found.circuit, found.measure.agreed) == (whole(model.graph), 0)

@@ -7,7 +7,7 @@ import pytest
 
 from circuitproof.circuits.circuit import circuit_of, whole
 from circuitproof.find.attribute import arrange
-from circuitproof.find.choices import Objective, Order, Removal
+from circuitproof.find.choices import Objective, Order, RemovalUnit
 from circuitproof.find.objective import Meter, Tolerance
 from circuitproof.find.parts import parts_of
 from circuitproof.find.prune import prune
@@ -36,7 +36,7 @@ ANY_RISE = 1e9
 def greedy(meter):
     """Return what greedy removal along the attribution order leaves."""
     graph = meter.model.graph
-    parts = parts_of(graph, Removal.HEAD)
+    parts = parts_of(graph, RemovalUnit.HEAD)
     order = arrange(meter, parts, Order.ATTRIBUTION)
     return prune(meter, order, Tolerance(ANY_RISE)).circuit
 

@@ -7,14 +7,14 @@ import pytest
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import CircuitproofError, InputError
 from circuitproof.files.sealed import read_manifest
-from circuitproof.find.choices import Objective, Rule
-from circuitproof.find.extraction import Method, extract, load_order, report_path
+from circuitproof.find.choices import Objective, SelectionRule
+from circuitproof.find.extraction import ExtractionMethod, extract, load_order, report_path
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.tasks.alphabet import TOY, Alphabet
 from circuitproof.tasks.quotes import toy_quotes
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
-METHOD = Method(objective=Objective.PROGRAM, thresholds=(0.1, 0.001))
+METHOD = ExtractionMethod(objective=Objective.PROGRAM, thresholds=(0.1, 0.001))
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_report_of_another_graph_is_refused(stored, tmp_path):
 
 def test_thresholds_are_swept_upwards(stored, tmp_path):
     """Whatever order they were given in."""
-    found = extract(stored, "quotes", replace(METHOD, rule=Rule.MARGIN), tmp_path / "a.json")
+    found = extract(stored, "quotes", replace(METHOD, rule=SelectionRule.MARGIN), tmp_path / "a.json")
     assert [candidate.threshold for candidate in found.candidates] == [0.001, 0.1]
 
 
@@ -107,4 +107,4 @@ def test_a_task_of_another_alphabet_is_refused(tmp_path):
 def test_bad_thresholds_are_refused_before_anything_is_read(thresholds, sentence):
     """A method is checked when it is made."""
     with pytest.raises(CircuitproofError, match=sentence):
-        Method(thresholds=thresholds)
+        ExtractionMethod(thresholds=thresholds)

@@ -11,7 +11,7 @@ from circuitproof.files.codec import to_json
 from circuitproof.find import objective
 from circuitproof.find.choices import Objective
 from circuitproof.find.measure import Measure
-from circuitproof.find.objective import Meter, Target, Tolerance, target_of
+from circuitproof.find.objective import KeptDecisions, Meter, Tolerance, target_of
 from circuitproof.nn import below
 from floats import agree
 from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, build, circuit_of, table_task
@@ -111,7 +111,7 @@ def test_a_tie_agrees_only_with_the_same_tie():
 def test_a_tie_of_some_must_lead_the_others():
     """Both its lead over the rest and its evenness count."""
     wanted = torch.tensor([[True, True, False]])
-    target = Target(wanted.double() / 2, wanted)
+    target = KeptDecisions(wanted.double() / 2, wanted)
     logits = torch.tensor([[[2.0, 2.0, 1.0]], [[2.0, 1.5, 1.0]], [[2.0, 2.0, 5.0]], [[2.0, 2.0, 2.0]]])
     assert target.agrees(logits)[:, 0].tolist() == [True, False, False, False]
     assert target.margins(logits)[:, 0].tolist() == [0, -0.5, -3, 0]

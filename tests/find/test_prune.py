@@ -6,7 +6,7 @@ import pytest
 from circuitproof.circuits.ablation import Counterfactual, Mean, Pooling
 from circuitproof.circuits.circuit import Circuit, whole
 from circuitproof.find.attribute import arrange
-from circuitproof.find.choices import Objective, Order, Removal
+from circuitproof.find.choices import Objective, Order, RemovalUnit
 from circuitproof.find.objective import Meter, Tolerance
 from circuitproof.find.parts import parts_of, topological
 from circuitproof.find.prune import prune
@@ -42,7 +42,7 @@ TOLERANCES = [Tolerance(0.0), Tolerance(0.02), Tolerance(0.5), Tolerance(0.1, 0.
 
 @pytest.mark.parametrize(("norm", "tolerance"), list(zip(NORMS, TOLERANCES, strict=True)))
 @pytest.mark.parametrize(
-    ("granularity", "objective"), list(zip((Removal.HEAD, Removal.BLOCK), Objective, strict=True))
+    ("granularity", "objective"), list(zip((RemovalUnit.HEAD, RemovalUnit.BLOCK), Objective, strict=True))
 )
 def test_batched_removal_is_one_part_at_a_time(norm, granularity, objective, tolerance):
     """The law that makes the guesses harmless, whatever they are."""
@@ -67,7 +67,7 @@ CUT = [
 
 
 @pytest.mark.parametrize("ablation", CUT, ids=lambda cut: f"{cut.kind}-{getattr(cut, 'over', 'partner')}")
-@pytest.mark.parametrize("removal", [Removal.HEAD, Removal.PORT])
+@pytest.mark.parametrize("removal", [RemovalUnit.HEAD, RemovalUnit.PORT])
 def test_batched_removal_is_one_part_at_a_time_whatever_cut_edges_carry(ablation, removal):
     """The same law at both granularities; every circuit found carries the ablation."""
     model = random_model(tiny_architecture(), seed=5).double()
@@ -90,7 +90,7 @@ def _parts(model, removal):
 def test_a_right_guess_takes_few_batches():
     """One run of the model for each doubled window, instead of one for each part."""
     model = random_model(tiny_architecture(), seed=5).double()
-    order = topological(parts_of(model.graph, Removal.HEAD))
+    order = topological(parts_of(model.graph, RemovalUnit.HEAD))
     removed = prune(Meter(model, TASK, Objective.MODEL), order, Tolerance(0.02)).removed
     meter = Meter(model, TASK, Objective.MODEL)
     prune(meter, order, Tolerance(0.02), removed)
@@ -104,7 +104,7 @@ def test_the_only_needed_path_is_found(order, objective):
     """The hand-made model closes quotes along one path; everything else carries nothing."""
     model, task = quote_model(), toy_quotes()
     meter = Meter(model, task, objective)
-    parts = arrange(meter, parts_of(model.graph, Removal.HEAD), order)
+    parts = arrange(meter, parts_of(model.graph, RemovalUnit.HEAD), order)
     found = prune(meter, parts, Tolerance(0.01))
     assert found.circuit == circuit_of(QUOTE_EDGES)
     assert found.measure.agreement == 1
@@ -114,7 +114,7 @@ def test_an_edge_that_decides_a_prompt_stays_at_any_threshold():
     """Tokens 0 and 2 need the adder's MLP, tokens 1 and 3 its direct path."""
     model = build(ADDER)
     meter = Meter(model, table_task({(0,): 1, (1,): 0, (2,): 1, (3,): 0}), Objective.MODEL)
-    order = topological(parts_of(model.graph, Removal.HEAD))
+    order = topological(parts_of(model.graph, RemovalUnit.HEAD))
     assert prune(meter, order, Tolerance(100.0)).circuit == circuit_of(ADDED)
 
 
@@ -122,7 +122,7 @@ def test_a_lower_agreement_allows_more():
     """Half of those prompts can be had with the direct path alone, or with the MLP alone."""
     model = build(ADDER)
     meter = Meter(model, table_task({(0,): 1, (1,): 0, (2,): 1, (3,): 0}), Objective.MODEL)
-    order = topological(parts_of(model.graph, Removal.HEAD))
+    order = topological(parts_of(model.graph, RemovalUnit.HEAD))
     found = prune(meter, order, Tolerance(100.0, agreement=0.5))
     assert found.measure.agreed == 2
     assert len(found.circuit) < len(ADDED)
@@ -132,7 +132,7 @@ def test_a_lower_agreement_allows_more():
 def test_block_granularity_keeps_or_removes_whole_blocks(seed):
     """What is left before trimming is a union of blocks."""
     model = random_model(tiny_architecture(), seed=seed).double()
-    parts = topological(parts_of(model.graph, Removal.BLOCK))
+    parts = topological(parts_of(model.graph, RemovalUnit.BLOCK))
     found = prune(Meter(model, TASK, Objective.MODEL), parts, Tolerance(0.1))
     kept = [part for part, gone in zip(parts, found.removed, strict=True) if not gone]
     assert (
@@ -146,7 +146,7 @@ def test_block_granularity_keeps_or_removes_whole_blocks(seed):
 def test_what_is_found_has_no_dead_edge():
     """A model that cannot do the task keeps everything that reaches the logits."""
     model = random_model(tiny_architecture(), seed=1).double()
-    order = topological(parts_of(model.graph, Removal.HEAD))
+    order = topological(parts_of(model.graph, RemovalUnit.HEAD))
     for threshold in (0.0, 0.1, 10.0):
         found = prune(Meter(model, TASK, Objective.MODEL), order, Tolerance(threshold)).circuit
         assert found == found.live()

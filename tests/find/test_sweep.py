@@ -5,12 +5,12 @@ import pytest
 from circuitproof.errors import InputError, OverdueError
 from circuitproof.find.attribute import arrange
 from circuitproof.find.bisection import prune_prefix, prune_runs
-from circuitproof.find.choices import Objective, Order, Removal, Search
+from circuitproof.find.choices import Objective, Order, RemovalUnit, Search
 from circuitproof.find.measure import Measure
 from circuitproof.find.objective import Meter, Tolerance
 from circuitproof.find.parts import parts_of
 from circuitproof.find.prune import prune
-from circuitproof.find.sweep import Candidate, sweep
+from circuitproof.find.sweep import CircuitCandidate, sweep
 from circuitproof.proof.effort import Pace
 from hand_models import QUOTE_EDGES, circuit_of, table_task
 from models import random_model, tiny_architecture
@@ -25,7 +25,7 @@ def setting(seed):
     """Return a meter of a random model and the order of its edges."""
     model = random_model(tiny_architecture(), seed=seed).double()
     meter = Meter(model, TASK, Objective.MODEL)
-    parts = parts_of(model.graph, Removal.HEAD)
+    parts = parts_of(model.graph, RemovalUnit.HEAD)
     return meter, arrange(meter, parts, Order.ATTRIBUTION)
 
 
@@ -103,7 +103,7 @@ def test_a_sweep_over_nothing_is_refused():
 
 def test_a_candidate_is_told_with_its_edges():
     """So that every circuit of a report can be run again."""
-    candidate = Candidate(0.1, circuit_of(QUOTE_EDGES), Measure(0.25, 3, 4, -1.5))
+    candidate = CircuitCandidate(0.1, circuit_of(QUOTE_EDGES), Measure(0.25, 3, 4, -1.5))
     assert candidate.to_json() == {
         "threshold": 0.1,
         "kl": 0.25,

@@ -9,7 +9,7 @@ import pytest
 
 from attack import attack, resealed, shortfalls, table, tally
 from bundle_twin import read_bundle
-from liars import oracle, tell
+from mutant_hunt import oracle, tell
 from random_claims import known_ask
 
 OTHER = {"proved": "refuted", "refuted": "proved"}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from circuitproof.circuits.circuit import circuit_of, empty, whole
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.errors import InputError
-from circuitproof.forward.binding import Prompts
+from circuitproof.forward.binding import PrefixBinding
 from circuitproof.forward.cells import (
     BiasPart,
     Cells,
@@ -36,7 +36,7 @@ def selecting(openers, otherwise="self"):
 
 def count(programs, edges, prompts, *, biases=True):
     """Return how many cells decide the prompts, and the cells."""
-    cells = Cells(Prompts(programs), biases=biases)
+    cells = Cells(PrefixBinding(programs), biases=biases)
     _, rows = cells.cells(circuit_of(GRAPH, edges), prompts)
     return len(set(rows)), cells
 
@@ -111,7 +111,7 @@ def test_a_neural_head_depends_on_the_whole_prefix():
 
 def test_prompts_with_the_same_prefix_share_its_rows():
     """Work on a prefix is done once, and what stands behind it is read by nobody before."""
-    cells = Cells(Prompts({}), biases=True)
+    cells = Cells(PrefixBinding({}), biases=True)
     cells.cells(circuit_of(GRAPH, CHAIN), [(1, 2, 3), (1, 2, 4), (1, 2)])
     mlp, head, logits = cells.stages
     assert [stage.node for stage in cells.stages] == [MLP, HEAD, LOGITS]
@@ -154,7 +154,7 @@ def test_a_node_without_inputs_has_one_row():
 
 def test_a_circuit_without_edges_is_one_cell():
     """Its logits read zero on every prompt."""
-    cells = Cells(Prompts({}), biases=True)
+    cells = Cells(PrefixBinding({}), biases=True)
     stage, rows = cells.cells(empty(GRAPH), [(1, 2), (3,)])
     assert rows == (0, 0)
     assert cells.stages[stage].parts == ()
@@ -192,7 +192,7 @@ def test_a_circuit_shares_the_stages_that_a_lesion_leaves_alone():
             Edge(Head(0, 1), LOGITS),
         ],
     )
-    cells = Cells(Prompts({}), biases=True)
+    cells = Cells(PrefixBinding({}), biases=True)
     cells.logits_stage(circuit)
     assert len(cells.stages) == 3
     for lesion in circuit.lesions():
@@ -205,7 +205,7 @@ def test_a_circuit_shares_the_stages_that_a_lesion_leaves_alone():
 
 def test_all_lesions_of_a_model_need_far_fewer_stages_than_they_have_nodes():
     """A lesion has new stages only where the edge leads to and behind that."""
-    cells = Cells(Prompts({}), biases=True)
+    cells = Cells(PrefixBinding({}), biases=True)
     circuits = (whole(GRAPH), *whole(GRAPH).lesions())
     for circuit in circuits:
         cells.logits_stage(circuit)
@@ -218,7 +218,7 @@ def test_all_lesions_of_a_model_need_far_fewer_stages_than_they_have_nodes():
 @given(st.lists(circuits_in(GRAPH), min_size=1, max_size=3))
 def test_stages_are_distinct_and_read_only_earlier_ones(circuits):
     """One pass in order computes everything once."""
-    cells = Cells(Prompts({HEAD: selecting((1,))}), biases=True)
+    cells = Cells(PrefixBinding({HEAD: selecting((1,))}), biases=True)
     for circuit in circuits:
         stage, _ = cells.cells(circuit, [(1, 2), (2, 1, 1)])
         assert cells.stages[stage].node == LOGITS

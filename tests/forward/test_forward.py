@@ -26,7 +26,7 @@ from circuitproof.arithmetic.exact import Exact
 from circuitproof.circuits.circuit import circuit_of, empty, whole
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.errors import DeclarationError, InputError, NotExactError
-from circuitproof.forward.binding import Prompts
+from circuitproof.forward.binding import PrefixBinding
 from circuitproof.forward.cells import Cells, Stage
 from circuitproof.forward.forward import Forward
 from circuitproof.forward.frozen import Frozen, open_weights
@@ -164,7 +164,7 @@ def cases(draw):
 
 
 def freeze(case, tensors, path: Path) -> Frozen:
-    """Write weights and open them through the door."""
+    """Write weights and open them as exact numbers."""
     path.unlink(missing_ok=True)
     save_file(tensors, path)
     return Frozen(Declaration(case.architecture, case.programs, None), open_weights(path))
@@ -428,7 +428,7 @@ def test_what_the_model_has_no_row_for_is_refused(tmp_path, prompt, candidates, 
 def test_embed_is_never_a_stage(tmp_path):
     """Its tokens and positions are read apart, so that linear maps can split."""
     case = case_of(*CHAIN)
-    cells = Cells(Prompts({}), biases=True)
+    cells = Cells(PrefixBinding({}), biases=True)
     cells.stages.append(Stage(EMBED, ()))
     forward = Forward(freeze(case, case.tensors(), tmp_path / "weights"), cells, Exact(), (0, 1))
     with pytest.raises(DeclarationError, match="embed is a part of other stages, never a stage"):

@@ -282,7 +282,7 @@ def test_a_tensor_that_the_architecture_does_not_have_is_refused(tmp_path):
 
 
 def test_a_model_opens_where_neither_torch_nor_safetensors_can_be_imported(tmp_path):
-    """The door needs the bytes and nothing that wrote them."""
+    """Reading needs the bytes and nothing that wrote them."""
     model = random_model(tiny_architecture(), programs={Head(0, 0): PROGRAMS[Head(0, 0)]})
     with torch.no_grad():
         model.token[0, 0] = 0.1

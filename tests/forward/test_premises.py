@@ -91,7 +91,7 @@ def checked_programs(drawn):
 def checked_edges(drawn, edges):
     """Return edges as the checker reads them."""
     sizes = checker.read_architecture(drawn.size, "model")
-    shape = checker.Shape(drawn.is_split, checked_programs(drawn))
+    shape = checker.CircuitShape(drawn.is_split, checked_programs(drawn))
     return checker.read_edges(edges, "circuit", sizes, shape)
 
 

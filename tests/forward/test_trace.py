@@ -10,7 +10,7 @@ from circuitproof.arithmetic.grid import grid_of_fractions, zeros
 from circuitproof.bundle.files import write_bundle
 from circuitproof.circuits.circuit import whole
 from circuitproof.errors import NotExactError
-from circuitproof.forward.binding import Prompts
+from circuitproof.forward.binding import PrefixBinding
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Disturbance, Forward, Trace
 from circuitproof.forward.interface import Side
@@ -28,7 +28,7 @@ PROMPTS = [(0, 3), (1, 2), (1, 2, 4)]
 def passed(norm=NORMS[0], programs=None, **changes):
     """Return the forward pass of a whole model on a few prompts, and its logits stage."""
     frozen = freeze(random_model(tiny_architecture(norm=norm, **changes), 2, programs or {}))
-    cells = Cells(Prompts(frozen.programs), biases=True)
+    cells = Cells(PrefixBinding(frozen.programs), biases=True)
     stage, _ = cells.cells(whole(frozen.graph), PROMPTS)
     return Forward(frozen, cells, Exact(), (0, 1)), stage
 

@@ -277,7 +277,7 @@ def test_a_public_gpt2_computes_what_it_should_and_comes_back(tmp_path):
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "notes.txt"])
 def test_no_link_is_followed(tmp_path, name):
-    """A directory of a stranger's could have any file of this machine copied into a model."""
+    """A directory from elsewhere could have any file of this machine copied into a model."""
     folder, secret = write_gpt2(tmp_path / "gpt2"), tmp_path / "secret"
     secret.write_bytes((folder / name).read_bytes() if (folder / name).exists() else b"")
     (folder / name).unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from circuitproof.programs.atoms import (
     Condition,
     Feature,
     Link,
-    Place,
+    PairEnd,
     Tally,
 )
 
@@ -137,14 +137,14 @@ def test_a_count_is_compared_with_numbers_that_it_can_reach(of, bound, compariso
     """Beyond its bound a count does not go, so a larger number would say less than it seems to."""
     name = "query_depth" if isinstance(of, Brackets) else "query_count"
     with pytest.raises(DeclarationError, match=f"condition '{name} ...': {sentence}"):
-        Tally(Place.QUERY, of, bound, comparison, value)
+        Tally(PairEnd.QUERY, of, bound, comparison, value)
 
 
 @pytest.mark.parametrize("of", [(), (3, 3)])
 def test_a_count_of_no_set_of_tokens_is_refused(of):
     """As for `in`: empty is a mistake, and a set has one spelling."""
     with pytest.raises(DeclarationError, match=r"condition 'key_count \.\.\.': "):
-        Tally(Place.KEY, of, 2, Comparison.EQUAL, 1)
+        Tally(PairEnd.KEY, of, 2, Comparison.EQUAL, 1)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def test_a_count_of_no_set_of_tokens_is_refused(of):
         (Condition(Feature.QUERY_TOKEN, Comparison.AMONG, (3, 4)), {3, 4}),
         (Condition(Feature.KEY_POSITION, Comparison.EQUAL, 3), set()),
         (Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=True), set()),
-        (Tally(Place.KEY, (3, 4), 7, Comparison.EQUAL, 5), {3, 4}),
-        (Tally(Place.KEY, Brackets(((3, 4), (5, 6))), 7, Comparison.EQUAL, 1), {3, 4, 5, 6}),
+        (Tally(PairEnd.KEY, (3, 4), 7, Comparison.EQUAL, 5), {3, 4}),
+        (Tally(PairEnd.KEY, Brackets(((3, 4), (5, 6))), 7, Comparison.EQUAL, 1), {3, 4, 5, 6}),
         (Bracketed(Link.PARTNER, Brackets(((3, 4),))), {3, 4}),
     ],
 )

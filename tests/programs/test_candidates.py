@@ -12,7 +12,7 @@ from circuitproof.programs.candidates import (
     FEATURES,
     Grammar,
     Language,
-    Word,
+    NamedOperand,
     read_language,
     simplicity,
     words_of,
@@ -24,7 +24,7 @@ from program_strategies import all_programs, all_rules
 
 BRACKETS = Brackets(((1, 2),))
 
-words = st.builds(Word, st.sampled_from(WordKind), st.integers(0, 3))
+words = st.builds(NamedOperand, st.sampled_from(WordKind), st.integers(0, 3))
 grammars = st.builds(
     Grammar,
     rules=st.integers(1, 2),
@@ -72,7 +72,7 @@ def test_a_language_is_read_back_as_it_was_written(language):
 
 def test_a_small_language_word_by_word():
     """One token, one rule, one condition: nothing, everything, the token, all but the token."""
-    language = Language(Grammar(rules=1, features=(Feature.KEY_TOKEN,)), (Word(WordKind.TOKEN, 7),))
+    language = Language(Grammar(rules=1, features=(Feature.KEY_TOKEN,)), (NamedOperand(WordKind.TOKEN, 7),))
     assert [text.splitlines()[1:-1] for text in texts(language)] == [
         [],
         ["add 1"],
@@ -86,7 +86,7 @@ def test_scans_brackets_depth_and_alternatives_are_conditions_too():
     grammar = Grammar(
         features=(), picks=(Pick.NEAREST,), brackets=(BRACKETS,), depth=1, alternatives=2, members=1
     )
-    tokens = (Word(WordKind.TOKEN, 7), Word(WordKind.TOKEN, 8))
+    tokens = (NamedOperand(WordKind.TOKEN, 7), NamedOperand(WordKind.TOKEN, 8))
     language = Language(grammar, tokens)
     lines = {to_text(parse("default 0\notherwise self")), *texts(language)}
     said = "".join(lines)

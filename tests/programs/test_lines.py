@@ -121,7 +121,7 @@ def test_what_is_written_is_accepted_and_read_back(program):
 
 @given(st.lists(st.text("adeflnorstu_ 01/{}(),:=<>!\t.#", max_size=20), max_size=4))
 def test_any_lines_are_judged_without_a_crash(lines):
-    """A stranger's file may hold anything."""
+    """A file from elsewhere may hold anything."""
     assert accepts(lines, VOCABULARY) in (True, False)
 
 

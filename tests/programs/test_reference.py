@@ -8,7 +8,7 @@ import torch
 
 from circuitproof.errors import InputError
 from circuitproof.nn.program_heads import Patterns
-from circuitproof.programs.atoms import Link, Place
+from circuitproof.programs.atoms import Link, PairEnd
 from circuitproof.programs.features import Feature
 from circuitproof.programs.meaning import row
 from circuitproof.programs.syntax import Pick
@@ -57,5 +57,5 @@ def test_every_block_of_the_page_is_run():
 def test_every_word_of_the_language_is_in_an_example():
     """What is not shown is not documented."""
     shown = " ".join(to_text(parse(text)) for text, _ in EXAMPLES)
-    words = {*Feature, *Pick, *Link, *(f"{at}_{kind}" for at in Place for kind in ("count", "depth"))}
+    words = {*Feature, *Pick, *Link, *(f"{at}_{kind}" for at in PairEnd for kind in ("count", "depth"))}
     assert not {word for word in words if word not in shown}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from circuitproof.errors import DeclarationError
-from circuitproof.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, PairEnd, Tally
 from circuitproof.programs.features import Comparison, Feature
 from circuitproof.programs.syntax import (
     DEEPEST,
@@ -107,7 +107,7 @@ def test_joining_what_is_joined_gives_one_junction():
     ],
 )
 def test_a_formula_deeper_than_the_limit_is_refused(grow):
-    """Whoever walks over a formula, a stranger's checker too, may recur without fear."""
+    """Whoever walks over a formula, the independent checker too, may recur without fear."""
     with pytest.raises(
         DeclarationError, match=f"a condition of .* levels, want at most {DEEPEST}; write several"
     ):
@@ -126,13 +126,13 @@ def test_the_conditions_of_a_rule_are_one_level_deeper_when_there_are_several():
 
 def test_the_atoms_of_a_formula_come_from_left_to_right():
     """Whoever asks what a program looks at need not know how formulas are built."""
-    tally, link = Tally(Place.KEY, BRACKETS, 2, Comparison.EQUAL, 1), Bracketed(Link.PARTNER, BRACKETS)
+    tally, link = Tally(PairEnd.KEY, BRACKETS, 2, Comparison.EQUAL, 1), Bracketed(Link.PARTNER, BRACKETS)
     assert list(atoms(AnyOf((Not(AllOf((A, tally))), Scan(Pick.LAST, link), B)))) == [A, tally, link, B]
 
 
 def test_tokens_are_found_at_any_depth_of_a_formula():
     """An unknown token hidden in a scan is as unknown as any."""
     formula = Not(Scan(Pick.FIRST, AnyOf((A, Bracketed(Link.UNMATCHED, BRACKETS)))))
-    counted = Tally(Place.QUERY, (8, 9), 99, Comparison.LESS, 77)
+    counted = Tally(PairEnd.QUERY, (8, 9), 99, Comparison.LESS, 77)
     rules = (Rule(Fraction(1), (formula,)), Rule(Fraction(0), (counted,)))
     assert Program(Fraction(0), rules, Otherwise.SELF).tokens() == {3, 4, 8, 9}

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuitproof.errors import InputError
-from circuitproof.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.programs.atoms import MATCH, Bracketed, Brackets, Condition, Link, PairEnd, Tally
 from circuitproof.programs.features import Comparison, Feature
 from circuitproof.programs.syntax import (
     AllOf,
@@ -264,10 +264,10 @@ UNEQUAL = Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=False)
         ),
         ("unmatched {3: 4, 5: 4}", (Bracketed(Link.UNMATCHED, Brackets(((3, 4), (5, 4)))),)),
         ("last partner {3: 4}", (Scan(Pick.LAST, Bracketed(Link.PARTNER, Brackets(((3, 4),)))),)),
-        ("key_count {3, 4} up to 2 < 1", (Tally(Place.KEY, (3, 4), 2, Comparison.LESS, 1),)),
+        ("key_count {3, 4} up to 2 < 1", (Tally(PairEnd.KEY, (3, 4), 2, Comparison.LESS, 1),)),
         (
             "query_depth {3: 4} up to 2 in {0, 2}",
-            (Tally(Place.QUERY, Brackets(((3, 4),)), 2, Comparison.AMONG, (0, 2)),),
+            (Tally(PairEnd.QUERY, Brackets(((3, 4),)), 2, Comparison.AMONG, (0, 2)),),
         ),
     ],
 )

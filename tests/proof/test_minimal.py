@@ -17,7 +17,7 @@ from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Effort, Pace
 from circuitproof.proof.evidence import CircuitSplit, OneCircuit, PromptSplit, Replay
 from circuitproof.proof.fold import fold
-from circuitproof.proof.minimal import Bound, search_minimum, try_circuits
+from circuitproof.proof.minimal import SearchLimit, search_minimum, try_circuits
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.minimum import Minimum
 from circuitproof.proof.properties.subset_minimality import SubsetMinimality
@@ -133,7 +133,7 @@ def test_a_size_with_too_many_circuits_is_not_begun():
 
 @pytest.mark.parametrize(
     ("bounds", "ended_by"),
-    [({"most": 2}, Bound.MOST), ({"budget": 1}, Bound.BUDGET), ({}, None)],
+    [({"most": 2}, SearchLimit.MOST), ({"budget": 1}, SearchLimit.BUDGET), ({}, None)],
 )
 def test_a_search_says_which_bound_ended_it(bounds, ended_by):
     """Without a bound on the edges it goes on until something will do."""
@@ -146,7 +146,7 @@ def test_a_search_among_the_edges_of_a_circuit_tries_no_others():
     """Where all of its parts are refuted, that is known and not a lack of anything."""
     frozen, kept = freeze(build(ADDER)), hand_circuit(["embed -> logits", "mlp 0 -> logits"])
     search = search_minimum(frozen, ADDER_TASK, budget=1000, among=kept)
-    assert (search.minimum, search.ended_by) == ((), Bound.EDGES)
+    assert (search.minimum, search.ended_by) == ((), SearchLimit.EDGES)
     assert all(set(trial.circuit) <= set(kept) for trial in search.trials)
     whole_adder = search_minimum(frozen, ADDER_TASK, budget=1000, among=hand_circuit(ADDED))
     assert whole_adder.minimum == (hand_circuit(ADDED),)

@@ -31,11 +31,11 @@ from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.properties.subset_minimality import SubsetMinimality
 from circuitproof.proof.remarks import (
     ConstantSource,
-    Grounds,
     OfBase,
     OpenRemark,
     OwnPartner,
     Plain,
+    RemarkContext,
     SharedBias,
     SingleMean,
     Tied,
@@ -222,8 +222,8 @@ def test_a_program_head_that_always_attends_and_reads_nothing_is_a_constant_sour
         Claim(frozen, circuit_of(ALONE), task, (Equivalence(),))
 
 
-grounds_of = st.builds(
-    Grounds,
+context_of = st.builds(
+    RemarkContext,
     answers=st.dictionaries(
         st.integers(0, 2), st.frozensets(st.sampled_from([0, 1]), min_size=1), min_size=1
     ),
@@ -289,18 +289,18 @@ def proved_battery():
     return prove(replace(claim, properties=asked))
 
 
-@given(st.sampled_from(Kind), grounds_of, decided)
-def test_each_kind_has_its_own_remarks(kind, grounds, decisions):
+@given(st.sampled_from(Kind), context_of, decided)
+def test_each_kind_has_its_own_remarks(kind, context, decisions):
     """The table of the format, row by row."""
     battery = proved_battery()
     (prop,) = (one for one in battery.claim.properties if one.kind is kind)
-    found = remarks(prop, battery, grounds, decisions)
+    found = remarks(prop, battery, context, decisions)
     sure = [one.remark if isinstance(one, OpenRemark) else one for one in found]
     kinds = [remark if isinstance(remark, Plain) else type(remark) for remark in sure]
     allowed = set() if kind is Kind.LESION_IDENTITY else set(OF_ABLATION)
     if prop.is_about_edges:
         allowed.remove(Plain.AS_MODEL)
-    elif not grounds.lacks_edges and kind is not Kind.AGREEMENT:
+    elif not context.lacks_edges and kind is not Kind.AGREEMENT:
         allowed &= {Plain.AS_MODEL}
     assert set(kinds) <= ALLOWED[kind] | allowed
     assert kinds == sorted(kinds, key=ORDER.index)
@@ -317,7 +317,7 @@ def test_what_is_called_implied_is_proved(rows, edges):
     equivalence, necessity = prove(claim).answers
     asked = {place: frozenset({answer}) for place, answer in enumerate(tokens.values())}
     is_equivalent = equivalence.verdict is Verdict.PROVED
-    if is_equivalent and needs_every_edge(Grounds(asked, claim.circuit, NO_PROGRAMS, is_equivalent)):
+    if is_equivalent and needs_every_edge(RemarkContext(asked, claim.circuit, NO_PROGRAMS, is_equivalent)):
         assert necessity.verdict is Verdict.PROVED
 
 
@@ -640,5 +640,5 @@ def test_prompts_are_counted_that_stand_for_themselves_at_cut_edges(name):
 
 def test_a_proof_without_what_no_edge_decides_is_not_decided_without_edges():
     """Where nothing is known of the circuit without edges, nothing is said of it."""
-    grounds = Grounds({0: frozenset({0})}, circuit_of(DIRECT), NO_PROGRAMS, is_equivalent=False)
-    assert Plain.UNEDGED not in remarks(Equivalence(), proved_battery(), grounds, ())
+    context = RemarkContext({0: frozenset({0})}, circuit_of(DIRECT), NO_PROGRAMS, is_equivalent=False)
+    assert Plain.UNEDGED not in remarks(Equivalence(), proved_battery(), context, ())

@@ -59,7 +59,7 @@ def test_proved_means_that_every_obligation_was_counted_as_met(obligations, met)
 
 @pytest.mark.parametrize("outcome", [REFUTATION, OPEN])
 def test_what_meets_every_obligation_is_neither_refuted_nor_open(outcome):
-    """The count and the verdict must tell the same story in both directions."""
+    """The count and the verdict must agree in both directions."""
     with pytest.raises(DeclarationError, match="3 of 3 obligations met, yet"):
         Answer(Equivalence(), outcome, 3, 3, Findings())
 

@@ -16,7 +16,7 @@ from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import counterexample
 from circuitproof.proof.fold import fold
-from circuitproof.proof.minimal import Bound, search_minimum
+from circuitproof.proof.minimal import SearchLimit, search_minimum
 from circuitproof.proof.properties.agreement import Agreement
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.faithfulness import Faithfulness
@@ -191,7 +191,7 @@ def test_a_search_for_the_fewest_edges_ends_where_it_is_open(seed):
         assert found.refuted_below <= exact.refuted_below
         assert not found.minimum or found.minimum == exact.minimum
         if radius == HUGE:
-            assert found.ended_by is Bound.OPEN
+            assert found.ended_by is SearchLimit.OPEN
 
 
 def test_counterexamples_are_shown_in_the_arithmetic_of_the_claim():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuitproof.files.printing import shown_text
-from circuitproof.reports.elements import Source, el, json_source, render, table
+from circuitproof.reports.elements import RawText, el, json_source, render, table
 from circuitproof.reports.plain import WIDTH, as_text
 
 
@@ -45,7 +45,7 @@ def test_json_in_a_script_cannot_end_it(value):
 def test_a_source_that_could_end_its_element_is_refused():
     """Our own script is written so that it cannot."""
     with pytest.raises(ValueError, match="could end its element"):
-        Source("let a = '</script>'")
+        RawText("let a = '</script>'")
 
 
 @given(st.lists(st.tuples(st.text(), st.text(), st.text()), min_size=1), st.text())
@@ -57,7 +57,7 @@ def test_text_never_exceeds_its_columns(rows, title):
 
 
 @given(st.text())
-def test_a_strangers_text_prints_on_one_line(text):
+def test_untrusted_text_prints_on_one_line(text):
     """Line ends, control signs and marks of direction are spelled out."""
     assert shown_text(text).isprintable()
     assert len(shown_text(text)) <= 11 * 61

@@ -16,8 +16,8 @@ SEEDS = viewed.seeds()
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_witness_of_necessity_is_decided_otherwise_without_its_edge(seed):
     """What is shown before and after is what the prover computes of the circuit and of the lesion."""
-    bundle = viewed.story_of(seed).bundle
-    for one in viewed.story_of(seed).witnesses:
+    bundle = viewed.view_of(seed).bundle
+    for one in viewed.view_of(seed).witnesses:
         if isinstance(one.prop, Necessity) and one.edge is not None:
             (entry,) = one.shown
             lesion = bundle.circuit.without(one.edge)
@@ -32,7 +32,7 @@ def test_some_claim_is_refuted_by_a_perturbation_and_what_it_does_is_shown():
     found = [
         (one, entry)
         for seed in SEEDS
-        for one in viewed.story_of(seed).witnesses
+        for one in viewed.view_of(seed).witnesses
         for entry in one.shown
         if isinstance(one.prop, Robustness) and one.is_refutation
     ]
@@ -45,6 +45,6 @@ def test_some_claim_is_refuted_by_a_perturbation_and_what_it_does_is_shown():
 
 def test_leaves_of_evidence_are_counted():
     """One for each prompt or edge where evidence is a split, one where it is a replay."""
-    story = viewed.quotes_story(Fraction(1))
-    prompts, edges = len(story.bundle.domain), len(story.bundle.circuit)
-    assert [leaves(answer) for answer in story.bundle.answers] == [prompts, prompts, edges, 1]
+    view = viewed.quotes_view(Fraction(1))
+    prompts, edges = len(view.bundle.domain), len(view.bundle.circuit)
+    assert [leaves(answer) for answer in view.bundle.answers] == [prompts, prompts, edges, 1]

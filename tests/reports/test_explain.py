@@ -16,10 +16,10 @@ from circuitproof.proof.properties.agreement import Agreement
 from circuitproof.proof.regions.disturbed import disturb_residual
 from circuitproof.proof.regions.radius import Bracket
 from circuitproof.proof.regions.regions import Unsearched
+from circuitproof.reports.bundle_view import Uncomputed, Unjudged, tell
 from circuitproof.reports.explain import explain, find_prompt
 from circuitproof.reports.parts.explanation import explained
 from circuitproof.reports.plain import WIDTH, as_text
-from circuitproof.reports.story import Uncomputed, Unjudged, tell
 from circuitproof.reports.words import prompt_text
 from circuitproof_check.main import Beside, Outcome, Report
 from hand_models import DIRECT, adder_claim, circuit_of
@@ -30,7 +30,7 @@ SEEDS = viewed.seeds()
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_told_sums_exactly_to_the_margin(seed):
     """The terms of an explanation are the margin, and the JSON has them exactly."""
-    found = explain(viewed.story_of(seed), "#0")
+    found = explain(viewed.view_of(seed), "#0")
     assert sum(share for _, share in found.terms()) == found.cell.margin
     told = found.to_json()
     last = [Fraction(x) for edge, x in told["contributions"].items() if edge.endswith("-> logits")]
@@ -48,18 +48,18 @@ def test_what_another_circuit_decides_is_told_beside(tmp_path):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_prompt_explained_alone_is_as_among_the_others(seed):
     """Cells are found among all prompts, numbers of one prompt alone: they are the same."""
-    story = viewed.story_of(seed)
-    found = explain(story, "#0")
-    assert story.numbers.cells[found.number].fold == found.cell.fold
-    assert found.shared == story.numbers.cell_of.count(found.number)
-    needed = {edge for edge, needs in story.numbers.needs.items() if 0 in needs.flips or 0 in needs.ties}
+    view = viewed.view_of(seed)
+    found = explain(view, "#0")
+    assert view.numbers.cells[found.number].fold == found.cell.fold
+    assert found.shared == view.numbers.cell_of.count(found.number)
+    needed = {edge for edge, needs in view.numbers.needs.items() if 0 in needs.flips or 0 in needs.ties}
     assert found.needed is None or set(found.needed) == needed
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_explanation_fits_80_columns(seed):
     """It is read on a terminal."""
-    text = as_text(explained("The prompt", explain(viewed.story_of(seed), "#0")))
+    text = as_text(explained("The prompt", explain(viewed.view_of(seed), "#0")))
     assert max(map(len, text.splitlines())) <= WIDTH
     assert "sum: the margin" in text
 
@@ -67,7 +67,7 @@ def test_an_explanation_fits_80_columns(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_prompt_is_found_by_place_names_and_numbers(seed):
     """All three spell the same prompt."""
-    bundle = viewed.story_of(seed).bundle
+    bundle = viewed.view_of(seed).bundle
     for place, prompt in enumerate(bundle.domain.prompts[:3]):
         assert find_prompt(bundle, f"#{place}") == prompt
         assert find_prompt(bundle, prompt_text(bundle.task, prompt)) == prompt
@@ -85,27 +85,27 @@ def test_a_prompt_is_found_by_place_names_and_numbers(seed):
 def test_what_is_no_prompt_is_refused(spelled, says):
     """The sentence says what was found and what is wanted."""
     with pytest.raises(InputError, match=says):
-        find_prompt(viewed.story_of(SEEDS[0]).bundle, spelled)
+        find_prompt(viewed.view_of(SEEDS[0]).bundle, spelled)
 
 
 def banded():
-    """Return the stories in which a norm reads the final residual."""
-    return [story for story in map(viewed.story_of, SEEDS) if story.bundle.frozen.architecture.has_norm]
+    """Return the views in which a norm reads the final residual."""
+    return [view for view in map(viewed.view_of, SEEDS) if view.bundle.frozen.architecture.has_norm]
 
 
 def test_what_flips_a_decision_after_a_norm_is_searched_for():
     """A perturbation that is told changes the decision, and its size is in the bounds that are told."""
-    stories = banded()
-    assert stories
-    for story in stories:
-        found = explain(story, "#0")
+    views = banded()
+    assert views
+    for view in views:
+        found = explain(view, "#0")
         if not found.cell.fold.is_clear:
             assert found.searched is None
             continue
         bracket = found.searched
         assert json.loads(json.dumps(found.to_json()["searched"]))["attained"] == bracket.is_attained
         if bracket.eta is not None:
-            bundle = story.bundle
+            bundle = view.bundle
             (function,) = disturb_residual(
                 bundle.frozen, bundle.task.candidates, bundle.circuit, (found.prompt,)
             )
@@ -116,8 +116,8 @@ def test_what_flips_a_decision_after_a_norm_is_searched_for():
 
 def test_a_deadline_that_has_come_leaves_the_flip_open():
     """The rest of the explanation does not depend on it."""
-    for story in banded()[:1]:
-        found = explain(story, "#0", Pace(deadline=0.0))
+    for view in banded()[:1]:
+        found = explain(view, "#0", Pace(deadline=0.0))
         assert found.searched is None
         assert found.to_json()["searched"] is None
         assert sum(share for _, share in found.terms()) == found.cell.margin
@@ -143,16 +143,16 @@ def test_a_deadline_that_has_come_leaves_the_flip_open():
 )
 def test_each_end_of_a_search_has_its_words(bracket, says):
     """Known exactly, between bounds, from below only, or that nothing flips it."""
-    found = replace(explain(viewed.story_of(SEEDS[0]), "#0"), searched=bracket)
+    found = replace(explain(viewed.view_of(SEEDS[0]), "#0"), searched=bracket)
     assert says in " ".join(as_text(explained("The prompt", found)).split())
 
 
 def test_a_prompt_that_the_claim_does_not_speak_of_has_no_answer():
     """Its numbers are exact all the same, as long as the bundle has the weights."""
-    story = viewed.story_of(SEEDS[0])
-    prompts = story.bundle.domain.prompts
+    view = viewed.view_of(SEEDS[0])
+    prompts = view.bundle.domain.prompts
     other = next(prompt[:1] for prompt in prompts if prompt[:1] not in prompts)
-    found = explain(story, " ".join(map(str, other)))
+    found = explain(view, " ".join(map(str, other)))
     assert (found.answer, found.number) == (None, None)
     assert "not claimed" in as_text(explained("The prompt", found))
 
@@ -171,10 +171,10 @@ def test_what_is_not_judged_to_its_end_is_not_called_invalid(tmp_path):
         explain(tell(written, Beside(operations=10)), "#0")
 
 
-def test_a_story_without_numbers_has_a_page():
+def test_a_view_without_numbers_has_a_page():
     """A claim may be about what cannot be computed; the page then says why there are no numbers."""
     from circuitproof.reports.page import bundle_page, bundle_text
 
-    story = replace(viewed.story_of(SEEDS[0]), numbers=Uncomputed("softmax has no exact value"))
-    assert "softmax has no exact value" in bundle_page(story)
-    assert "softmax has no exact value" in bundle_text(story)
+    view = replace(viewed.view_of(SEEDS[0]), numbers=Uncomputed("softmax has no exact value"))
+    assert "softmax has no exact value" in bundle_page(view)
+    assert "softmax has no exact value" in bundle_text(view)

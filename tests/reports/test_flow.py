@@ -22,8 +22,8 @@ LITTLE = Fraction(1, 10**60)
 
 
 def numbers(seed: int) -> Numbers:
-    """Return the numbers of a story."""
-    found = viewed.story_of(seed).numbers
+    """Return the numbers of a view."""
+    found = viewed.view_of(seed).numbers
     assert isinstance(found, Numbers)
     return found
 
@@ -54,11 +54,11 @@ def test_what_flows_into_a_node_and_its_own_flow_out(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_without_norms_what_logits_add_are_their_biases(seed):
     """An independent reading of the constant: the shared biases and the biases of the logits."""
-    story = viewed.story_of(seed)
-    frozen, found = story.bundle.frozen, numbers(seed)
-    if frozen.architecture.has_norm or not isinstance(story.bundle.circuit.ablation, Zero):
+    view = viewed.view_of(seed)
+    frozen, found = view.bundle.frozen, numbers(seed)
+    if frozen.architecture.has_norm or not isinstance(view.bundle.circuit.ablation, Zero):
         return
-    candidates = story.bundle.task.candidates
+    candidates = view.bundle.task.candidates
     rows = frozen.unembedding(candidates).fractions()
     biases = frozen.logit_bias(candidates)
     layers = [part.layer for part in found.trace.stages[-1].stage.parts if isinstance(part, BiasPart)]
@@ -76,12 +76,12 @@ def test_without_norms_what_logits_add_are_their_biases(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_little_more_of_a_source_raises_the_margin_by_that_much_of_its_share(seed):
     """A share is how the margin grows with what the edge carries, exactly, also through a norm."""
-    story, found = viewed.story_of(seed), numbers(seed)
-    frozen, candidates = story.bundle.frozen, story.bundle.task.candidates
-    prompt = story.bundle.domain.prompts[0]
+    view, found = viewed.view_of(seed), numbers(seed)
+    frozen, candidates = view.bundle.frozen, view.bundle.task.candidates
+    prompt = view.bundle.domain.prompts[0]
     cell = found.cells[found.cell_of[0]]
-    cells = PromptCells(frozen, story.bundle.circuit.ablation)
-    number, (row,) = cells.cells(story.bundle.circuit, (prompt,))
+    cells = PromptCells(frozen, view.bundle.circuit.ablation)
+    number, (row,) = cells.cells(view.bundle.circuit, (prompt,))
     passed = Trace(Forward(frozen, cells, Exact(), candidates))
     passed.output(number)
     outputs = passed.outputs
@@ -101,8 +101,8 @@ def test_a_little_more_of_a_source_raises_the_margin_by_that_much_of_its_share(s
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_flip_is_the_least_perturbation(seed):
     """With it the competitor is level, and it is the radius of the definition."""
-    story = viewed.story_of(seed)
-    rows = story.bundle.frozen.unembedding(story.bundle.task.candidates).fractions()
+    view = viewed.view_of(seed)
+    rows = view.bundle.frozen.unembedding(view.bundle.task.candidates).fractions()
     for cell in numbers(seed).cells:
         if (flip := cell.flip) is None:
             continue
@@ -116,8 +116,8 @@ def test_the_flip_is_the_least_perturbation(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_prompts_that_need_an_edge_are_decided_otherwise_without_it(seed):
     """Each lesion folded alone says the same."""
-    story, found = viewed.story_of(seed), numbers(seed)
-    bundle = story.bundle
+    view, found = viewed.view_of(seed), numbers(seed)
+    bundle = view.bundle
     for edge, needs in found.needs.items():
         lesion = bundle.circuit.without(edge)
         folds = fold(bundle.frozen, bundle.task.candidates, [lesion], bundle.domain.prompts).of(lesion)
@@ -131,8 +131,8 @@ def test_prompts_that_need_an_edge_are_decided_otherwise_without_it(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_weights_of_a_head_are_a_distribution_over_what_it_has_seen(seed):
     """Every reading is a row of attention: positive, causal, and of sum one or nothing at all."""
-    story = viewed.story_of(seed)
-    for prompt in story.bundle.domain.prompts[:4]:
+    view = viewed.view_of(seed)
+    for prompt in view.bundle.domain.prompts[:4]:
         for one in numbers(seed).trace.readings(prompt):
             assert all(0 <= key <= one.query and weight > 0 for key, weight in one.weights)
             assert sum(weight for _, weight in one.weights) in (0, 1)

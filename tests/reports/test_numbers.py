@@ -12,8 +12,8 @@ SEEDS = viewed.seeds()
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_prompts_that_need_an_edge_are_those_found_one_by_one(seed):
     """Cells are computed once for all their prompts; the slow twin computes each prompt by itself."""
-    story = viewed.story_of(seed)
-    bundle, found = story.bundle, story.numbers
+    view = viewed.view_of(seed)
+    bundle, found = view.bundle, view.numbers
     assert isinstance(found, Numbers)
     for edge, lesion in zip(bundle.circuit, bundle.circuit.lesions(), strict=True):
         flips, ties = [], []

@@ -13,11 +13,11 @@ from circuitproof.files.canonical import canonical_json
 from circuitproof.files.reading import shown
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.proof.fold import fold
-from circuitproof.reports.data import story_to_json
+from circuitproof.reports.bundle_view import Unjudged, tell
+from circuitproof.reports.data import view_to_json
 from circuitproof.reports.numbers import Numbers
 from circuitproof.reports.page import PARTS, bundle_page, bundle_text
 from circuitproof.reports.plain import WIDTH
-from circuitproof.reports.story import Unjudged, tell
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.names import TokenNames, named
 from circuitproof.tasks.quotes import toy_quotes
@@ -30,10 +30,10 @@ SEEDS = viewed.seeds()
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_page_is_whole_and_says_every_verdict_and_remark(seed):
     """Whoever reads only the page knows what was answered, and what that does not say."""
-    story = viewed.story_of(seed)
-    said = " ".join(" ".join(read(bundle_page(story)).text).split())
-    assert story.judgement.outcome.name.lower() in said
-    for answer in story.bundle.answers:
+    view = viewed.view_of(seed)
+    said = " ".join(" ".join(read(bundle_page(view)).text).split())
+    assert view.judgement.outcome.name.lower() in said
+    for answer in view.bundle.answers:
         assert answer.prop.name in said
         assert answer.verdict in said
         assert all(said.count(remark) > 1 for remark in answer.remarks)
@@ -42,7 +42,7 @@ def test_a_page_is_whole_and_says_every_verdict_and_remark(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_page_refers_to_nothing_outside_itself(seed):
     """It opens from disk for ever, and looking at it tells nobody."""
-    page = bundle_page(viewed.story_of(seed))
+    page = bundle_page(viewed.view_of(seed))
     assert not re.search(r"https?:|//[a-z]|url\(|@import|<link|<iframe", page)
     reader = read(page)
     targets = {value["id"] for _, value in reader.tags if "id" in value}
@@ -55,18 +55,18 @@ def test_a_page_refers_to_nothing_outside_itself(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_identifiers_are_unique(seed):
     """A link leads to one place."""
-    found = [value["id"] for _, value in read(bundle_page(viewed.story_of(seed))).tags if "id" in value]
+    found = [value["id"] for _, value in read(bundle_page(viewed.view_of(seed))).tags if "id" in value]
     assert len(found) == len(set(found))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_text_fits_80_columns_and_says_every_verdict(seed):
     """The terminal says what the page says."""
-    story = viewed.story_of(seed)
-    text = bundle_text(story)
+    view = viewed.view_of(seed)
+    text = bundle_text(view)
     assert max(map(len, text.splitlines())) <= WIDTH
     said = " ".join(text.split())
-    for answer in story.bundle.answers:
+    for answer in view.bundle.answers:
         assert answer.verdict in said
         assert all(remark.split(":")[0] in said for remark in answer.remarks)
 
@@ -74,10 +74,10 @@ def test_the_text_fits_80_columns_and_says_every_verdict(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_numbers_on_the_page_are_those_of_the_circuit(seed):
     """What can be sorted and chosen equals an exact computation by the prover's own fold."""
-    story = viewed.story_of(seed)
-    bundle, prompts = story.bundle, story.bundle.domain.prompts
-    data = json.loads(read(bundle_page(story)).data)
-    if not isinstance(story.numbers, Numbers):
+    view = viewed.view_of(seed)
+    bundle, prompts = view.bundle, view.bundle.domain.prompts
+    data = json.loads(read(bundle_page(view)).data)
+    if not isinstance(view.numbers, Numbers):
         assert "cells" not in data
         return
     folds = fold(bundle.frozen, bundle.task.candidates, [bundle.circuit], prompts).of(bundle.circuit)
@@ -91,13 +91,13 @@ def test_numbers_on_the_page_are_those_of_the_circuit(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_page_terminal_and_json_say_what_the_files_of_the_bundle_say(seed):
     """Read once more, without the product's readers: answers, edges, prompts, witnesses and their logits."""
-    story = viewed.story_of(seed)
+    view = viewed.view_of(seed)
     claim, domain, certificate = (
-        json.loads((story.bundle.path / name).read_text())
+        json.loads((view.bundle.path / name).read_text())
         for name in ("claim.json", "domain.json", "certificate.json")
     )
-    told = story_to_json(story)
-    data = json.loads(read(bundle_page(story)).data)
+    told = view_to_json(view)
+    data = json.loads(read(bundle_page(view)).data)
     assert told["data"] == data
     answers = certificate["answers"]
     assert [(one["verdict"], one["remarks"]) for one in told["answers"]] == [
@@ -117,7 +117,7 @@ def test_page_terminal_and_json_say_what_the_files_of_the_bundle_say(seed):
     assert sorted((entry["prompt"], entry["before"]["margin"]) for entry in shown_ones) == sorted(
         (entry["prompt"], size) for entry, size in zip(replays, margins, strict=True)
     )
-    terminal = set(bundle_text(story).split())
+    terminal = set(bundle_text(view).split())
     for one in answers:
         assert {one["verdict"], *one["property"]["kind"].split()} <= terminal
     assert {word for edge in data["edges"][:40] for word in edge.split()} <= terminal
@@ -147,21 +147,21 @@ def margin(logits):
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_is_there_for_some_claim_and_fails_for_none(part):
     """A part is empty or whole; none needs another."""
-    made = [part(viewed.story_of(seed)) for seed in SEEDS]
+    made = [part(viewed.view_of(seed)) for seed in SEEDS]
     assert any(element is not None for element in made)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_names_of_a_stranger_are_text(seed):
+def test_untrusted_names_are_text(seed):
     """A name cannot end a script, open an element, or turn the direction of reading."""
-    story = viewed.story_of(seed)
-    page = bundle_page(viewed.hostile(story, EVIL * 100))
-    mild = replace(story, judgement=replace(story.judgement, reason="words"))
+    view = viewed.view_of(seed)
+    page = bundle_page(viewed.hostile(view, EVIL * 100))
+    mild = replace(view, judgement=replace(view.judgement, reason="words"))
     reader, plain = read(page), read(bundle_page(mild))
     assert [tag for tag, _ in reader.tags if tag != "bdi"] == [tag for tag, _ in plain.tags if tag != "bdi"]
     assert "img" not in {tag for tag, _ in reader.tags}
     assert "\u202e" not in page
-    assert len(page) < 40 * len(bundle_page(story))
+    assert len(page) < 40 * len(bundle_page(view))
     assert any(EVIL[:9] in name for name in json.loads(reader.data)["tokens"])
 
 
@@ -171,13 +171,13 @@ def test_of_an_invalid_bundle_nothing_is_shown_but_that(tmp_path):
     for file in bundle.iterdir():
         content = file.read_bytes()
         (tmp_path / file.name).write_bytes(content.replace(b'"ask"', b'"bsk"'))
-    story = tell(tmp_path)
-    assert isinstance(story, Unjudged)
-    reader = read(bundle_page(story))
+    view = tell(tmp_path)
+    assert isinstance(view, Unjudged)
+    reader = read(bundle_page(view))
     assert "INVALID" in reader.text
     assert json.loads(reader.data) == {}
     assert "bsk" not in "".join(reader.text)
-    assert bundle_text(story).startswith("INVALID\n=======\n")
+    assert bundle_text(view).startswith("INVALID\n=======\n")
 
 
 def test_a_bundle_that_is_opened_is_the_one_that_was_written():
@@ -207,9 +207,9 @@ def test_what_was_not_compared_is_not_shown_as_plainly_valid(tmp_path):
     }
     for (has_model, has_task), said in states.items():
         beside = Beside(against=model if has_model else None, task=task if has_task else None)
-        story = tell(bundle, beside)
-        assert story.judgement.outcome is Outcome.VALID, story.judgement.reason
-        page, text = bundle_page(story), " ".join(bundle_text(story).split())
+        view = tell(bundle, beside)
+        assert view.judgement.outcome is Outcome.VALID, view.judgement.reason
+        page, text = bundle_page(view), " ".join(bundle_text(view).split())
         assert ('class="judgement valid uncompared"' in page) == (said is not None)
         assert ("valid, not compared." in text) == (said is not None)
         assert said is None or said in text

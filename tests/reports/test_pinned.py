@@ -24,8 +24,8 @@ def pages(tmp_path_factory):
     """The pages of a bundle with a program head, of one with neural heads, and of a run."""
     folder = tmp_path_factory.mktemp("pages")
     made = {
-        "program": bundle_page(viewed.quotes_story(PROVED)),
-        "neural": bundle_page(viewed.story_of(NEURAL)),
+        "program": bundle_page(viewed.quotes_view(PROVED)),
+        "neural": bundle_page(viewed.view_of(NEURAL)),
         "run": look_at_run(write_run(folder / "run"), Beside()).page(),
     }
     for name, page in made.items():
@@ -46,13 +46,13 @@ def expect_fragment(browser, wanted):
 
 def test_every_edge_is_an_arrow_with_its_share_of_the_chosen_margin(browser, pages):
     """Where it leads and what it brings is seen without pointing at it; another prompt has other numbers."""
-    story = viewed.story_of(NEURAL)
-    assert isinstance(story.numbers, Numbers)
+    view = viewed.view_of(NEURAL)
+    assert isinstance(view.numbers, Numbers)
     opened(browser, pages["neural"])
-    edges = list(story.bundle.circuit)
-    for place in closest(story)[:2]:
+    edges = list(view.bundle.circuit)
+    for place in closest(view)[:2]:
         opened(browser, pages["neural"], f"#prompt={place}")
-        flow = story.numbers.cells[story.numbers.cell_of[place]].flow
+        flow = view.numbers.cells[view.numbers.cell_of[place]].flow
         assert flow is not None
         said = [float(one) for one in browser.texts(".sideways .brings")]
         wanted = [float(shown(flow.edges.get(edge, Fraction(0)))) for edge in edges]
@@ -139,9 +139,9 @@ def test_the_address_of_a_run_opens_the_bundle_that_it_names(browser, pages):
 
 def test_neural_heads_have_their_whole_attention_matrix(browser, pages):
     """From every position, though only some are read on the way to the logits."""
-    story = viewed.story_of(NEURAL)
-    bundle = story.bundle
-    for place in closest(story)[:2]:
+    view = viewed.view_of(NEURAL)
+    bundle = view.bundle
+    for place in closest(view)[:2]:
         prompt = bundle.domain.prompts[place]
         opened(browser, pages["neural"], f"#prompt={place}")
         for number, details in enumerate(browser.all("#heads [data-head]")):

@@ -12,11 +12,11 @@ from circuitproof.circuits.graph import Head
 from circuitproof.files.reading import shown
 from circuitproof.programs.meaning import row
 from circuitproof.reports import numbers
+from circuitproof.reports.bundle_view import BundleView, tell
 from circuitproof.reports.elements import el, render
 from circuitproof.reports.numbers import Numbers
 from circuitproof.reports.page import alone, bundle_fragment, bundle_page
 from circuitproof.reports.said import framed
-from circuitproof.reports.story import Story, tell
 from circuitproof_check.main import Beside
 from circuitproof_lab.pages.reporting import look_at as look_at_run
 from hand_models import DOUBLE
@@ -38,10 +38,10 @@ def pages(tmp_path_factory):
     """Pages of every kind by name: proved, refuted, of a pattern, hostile, of a run, of hundreds of edges."""
     folder = tmp_path_factory.mktemp("pages")
     made = {
-        "proved": bundle_page(viewed.quotes_story(PROVED)),
-        "refuted": bundle_page(viewed.quotes_story(REFUTED)),
-        "pattern": bundle_page(next(one for one in map(viewed.story_of, viewed.seeds()) if one.trees)),
-        "hostile": bundle_page(viewed.hostile(viewed.quotes_story(REFUTED), MEGABYTE)),
+        "proved": bundle_page(viewed.quotes_view(PROVED)),
+        "refuted": bundle_page(viewed.quotes_view(REFUTED)),
+        "pattern": bundle_page(next(one for one in map(viewed.view_of, viewed.seeds()) if one.trees)),
+        "hostile": bundle_page(viewed.hostile(viewed.quotes_view(REFUTED), MEGABYTE)),
         "run": look_at_run(write_run(folder / "run"), Beside()).page(),
         "large": _large(folder),
     }
@@ -54,9 +54,9 @@ def _large(folder: Path) -> str:
     """Return the page of 340 edges; circuits without an edge take too long for a test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numbers, "_LESIONS", 0)
-        story = tell(large_bundle(folder / "large", prompts=8))
-    assert isinstance(story, Story)
-    return bundle_page(story)
+        view = tell(large_bundle(folder / "large", prompts=8))
+    assert isinstance(view, BundleView)
+    return bundle_page(view)
 
 
 def shown_prompts(browser: Browser) -> list[int]:
@@ -69,7 +69,7 @@ def shown_prompts(browser: Browser) -> list[int]:
 
 def found_numbers(epsilon: Fraction) -> Numbers:
     """Return the numbers behind a page."""
-    found = viewed.quotes_story(epsilon).numbers
+    found = viewed.quotes_view(epsilon).numbers
     assert isinstance(found, Numbers)
     return found
 
@@ -85,7 +85,7 @@ def test_every_page_opens_from_disk_without_network_and_without_complaint(browse
 
 def test_a_browser_that_may_not_fetch_says_so(browser, tmp_path):
     """The twin of the test above: what a page would fetch is refused, and the complaint is seen."""
-    page = bundle_page(viewed.quotes_story(PROVED)).replace(
+    page = bundle_page(viewed.quotes_view(PROVED)).replace(
         "<main", '<img src="https://example.org/x.png"><main'
     )
     (tmp_path / "fetches.html").write_text(page, encoding="utf-8")
@@ -95,10 +95,10 @@ def test_a_browser_that_may_not_fetch_says_so(browser, tmp_path):
 
 def test_search_keeps_the_prompts_that_have_the_words(browser, pages):
     """As soon as a letter is typed, and as often as it is changed."""
-    story = viewed.quotes_story(PROVED)
+    view = viewed.quotes_view(PROVED)
     browser.open(pages["proved"])
     browser.one("[data-at=search]").send_keys('"')
-    doubles = [place for place, prompt in enumerate(story.bundle.domain.prompts) if DOUBLE in prompt]
+    doubles = [place for place, prompt in enumerate(view.bundle.domain.prompts) if DOUBLE in prompt]
     assert shown_prompts(browser) == doubles[:50]
     assert browser.texts("[data-at=found]") == [f"50 of {len(doubles)} shown"]
     browser.one("[data-at=search]").send_keys("no such prompt")
@@ -109,7 +109,7 @@ def test_search_keeps_the_prompts_that_have_the_words(browser, pages):
 @pytest.mark.parametrize("column", ["prompt", "answer", "decision", "margin", "radius", "cell"])
 def test_sorting_by_a_column_is_exact(browser, pages, column):
     """Up, then down; margins and radii by their exact order, whatever their digits are."""
-    found, prompts = found_numbers(PROVED), len(viewed.quotes_story(PROVED).bundle.domain)
+    found, prompts = found_numbers(PROVED), len(viewed.quotes_view(PROVED).bundle.domain)
     cells = [found.cells[cell] for cell in found.cell_of]
     exact = {"margin": [cell.margin for cell in cells], "radius": [cell.flip.radius for cell in cells]}
     browser.open(pages["proved"])
@@ -129,12 +129,12 @@ def test_sorting_by_a_column_is_exact(browser, pages, column):
 
 def test_pointing_at_an_edge_tells_what_it_brings_who_needs_it_and_a_witness(browser, pages):
     """What the table and the evidence say of the edge, where the eye is."""
-    story, found = viewed.quotes_story(PROVED), found_numbers(PROVED)
+    view, found = viewed.quotes_view(PROVED), found_numbers(PROVED)
     browser.open(pages["proved"])
     assert not browser.one("[data-at=edge-card]").is_displayed()
     browser.point_at("#edge-1 .hit")
     said = browser.one("[data-at=edge-card]").text
-    edge = list(story.bundle.circuit)[1]
+    edge = list(view.bundle.circuit)[1]
     flow = found.cells[found.cell_of[0]].flow
     assert str(edge) in said
     assert f"brings {shown(flow.edges[edge])} to the margin" in said
@@ -170,15 +170,15 @@ def test_choosing_an_edge_shows_the_prompts_that_need_it_until_it_is_let_go(brow
 
 def test_choosing_a_prompt_explains_it_and_shows_where_each_program_looks(browser, pages):
     """The attention on the page is that of the program, position by position."""
-    story = viewed.quotes_story(PROVED)
+    view = viewed.quotes_view(PROVED)
     browser.open(pages["proved"])
     browser.click(".prompts tr:nth-child(3) a")
     place = shown_prompts(browser)[2]
-    prompt = story.bundle.domain.prompts[place]
+    prompt = view.bundle.domain.prompts[place]
     assert browser.texts("#explanation h2") == [f"One prompt: #{place}"]
     assert all(said.startswith(f"#{place}: <BOS>") for said in browser.texts("[data-at=chosen-prompt] bdi"))
     lines = [browser.texts(f".attention tbody tr:nth-child({query + 1}) td") for query in range(len(prompt))]
-    program = story.bundle.frozen.programs[Head(0, 0)]
+    program = view.bundle.frozen.programs[Head(0, 0)]
     for query, line in enumerate(lines):
         weights = dict(row(program, prompt, query))
         assert line == [shown(weights[key]) if key in weights else "" for key in range(len(prompt))]
@@ -188,19 +188,19 @@ def test_choosing_a_prompt_explains_it_and_shows_where_each_program_looks(browse
 
 def test_counterexamples_are_gone_through_with_what_was_added(browser, pages):
     """A refutation first, what it adds coordinate by coordinate; then the witnesses, by button and key."""
-    story = viewed.quotes_story(REFUTED)
-    first = next(one for one in story.witnesses if one.is_refutation)
+    view = viewed.quotes_view(REFUTED)
+    first = next(one for one in view.witnesses if one.is_refutation)
     browser.open(pages["refuted"])
-    assert f"1 of {len(story.witnesses)}: refutes robustness at 1" in browser.words("[data-at=walk]")
+    assert f"1 of {len(view.witnesses)}: refutes robustness at 1" in browser.words("[data-at=walk]")
     titles = browser.run("return [...document.querySelectorAll('.eta span')].map((one) => one.title)")
     added = first.shown[0].perturbation
     assert titles == [f"coordinate {place}: {shown(size)}" for place, size in enumerate(added)]
     browser.click("[aria-label='next witness']")
-    assert f"2 of {len(story.witnesses)}: shows necessity" in browser.words("[data-at=walk]")
+    assert f"2 of {len(view.witnesses)}: shows necessity" in browser.words("[data-at=walk]")
     browser.press("ARROW_RIGHT", "ARROW_RIGHT")
-    assert f"1 of {len(story.witnesses)}: refutes" in browser.words("[data-at=walk]")
+    assert f"1 of {len(view.witnesses)}: refutes" in browser.words("[data-at=walk]")
     browser.click("#witnesses tbody tr:nth-child(3) [data-witness]")
-    assert f"3 of {len(story.witnesses)}: shows necessity" in browser.words("[data-at=walk]")
+    assert f"3 of {len(view.witnesses)}: shows necessity" in browser.words("[data-at=walk]")
 
 
 def test_everything_is_reached_by_keyboard(browser, pages):
@@ -225,7 +225,7 @@ def test_everything_is_reached_by_keyboard(browser, pages):
     assert unreached == 0
 
 
-def test_names_of_a_stranger_are_text_in_a_browser_too(browser, pages):
+def test_untrusted_names_are_text_in_a_browser_too(browser, pages):
     """A megabyte of markup, and signs that turn the direction: nothing runs, breaks, or is too wide."""
     browser.open(pages["hostile"])
     assert browser.errors() == []
@@ -427,7 +427,7 @@ def test_on_paper_everything_is_shown_and_nothing_is_a_control(browser, pages):
 def test_pieces_of_two_bundles_live_in_one_document(browser, tmp_path):
     """As in a notebook: each has its own script, data and names, and neither hears of the other."""
     pieces = [
-        bundle_fragment(viewed.quotes_story(epsilon), prefix)
+        bundle_fragment(viewed.quotes_view(epsilon), prefix)
         for epsilon, prefix in ((PROVED, "a-"), (REFUTED, "b-"))
     ]
     head = render(el("head", el("meta", charset="utf-8"), el("title", "notebook")))

@@ -21,8 +21,8 @@ from circuitproof.solvers.arithmetic import Symbolic
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.pieces import Pieces
 from circuitproof.solvers.rulings import DisagreementError
-from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Relation
+from circuitproof.solvers.table import TermTable
+from circuitproof.solvers.terms import ZeroRelation
 from circuitproof.verbs.cross_check import Asking, compare
 from tiny_claims import tiny_claim
 
@@ -41,7 +41,7 @@ def test_engines_agree_on_random_circuits_with_every_branch_kept():
     for seed in range(CASES):
         for one in cross_checked(tiny_claim(seed)):
             assert one.answer is not None
-            for ruling in one.hearing.rulings:
+            for ruling in one.solver_answers.rulings:
                 assert ruling.verdict is one.answer.verdict, (seed, one.prop, ruling)
             seen.add((one.prop.kind, one.verdict))
     for prop in (Equivalence, Invariance, Necessity, Robustness):
@@ -53,7 +53,7 @@ def test_engines_agree_on_random_circuits_along_traces():
     unstable = 0
     for seed in range(100, 100 + max(CASES // 2, 6)):
         for one in cross_checked(tiny_claim(seed), Branching.TRACED):
-            for ruling in one.hearing.rulings:
+            for ruling in one.solver_answers.rulings:
                 if ruling.verdict is Verdict.UNDECIDED:
                     assert isinstance(one.prop, Robustness)
                     assert all("branch unstable" in reason for reason in ruling.open)
@@ -63,11 +63,11 @@ def test_engines_agree_on_random_circuits_along_traces():
 
 def flipped_comparison(patch):
     """A flipped inequality: > becomes ≥ with the sides exchanged."""
-    real = Terms.compare
+    real = TermTable.compare
     patch.setattr(
         Pieces,
         "_above",
-        lambda self, value: real(self.group.log.terms, self._negated(value), Relation.ABOVE),
+        lambda self, value: real(self.group.log.terms, self._negated(value), ZeroRelation.ABOVE),
     )
 
 

@@ -10,14 +10,14 @@ from circuitproof.arithmetic.grid import grid_of_fractions
 from circuitproof.arithmetic.protocol import Context
 from circuitproof.circuits.circuit import whole
 from circuitproof.errors import DeclarationError, NotExactError
-from circuitproof.forward.binding import Prompts
+from circuitproof.forward.binding import PrefixBinding
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.models.operators import Attention, Gelu, GeluForm, LayerNorm, NoNorm
 from circuitproof.solvers.arithmetic import Symbolic
-from circuitproof.solvers.assertions import AssertionLog, Naming, Source
+from circuitproof.solvers.assertions import AssertionLog, AssertionSource, Naming
 from circuitproof.solvers.pieces import Unknowns
-from circuitproof.solvers.terms import Product, parts_of
+from circuitproof.solvers.terms import VariableProduct, parts_of
 from definitions import conditions_hold, solved
 from hand_models import freeze
 from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, tiny_architecture
@@ -30,7 +30,7 @@ ONE = grid_of_fractions([[Fraction(1)]], 1)
 
 def both(frozen, circuit, prompts, trace):
     """Return exact logits, and the logits by solving the definitions of terms."""
-    cells = Cells(Prompts(frozen.programs), biases=frozen.architecture.biases)
+    cells = Cells(PrefixBinding(frozen.programs), biases=frozen.architecture.biases)
     stage, _ = cells.cells(circuit, prompts)
     exact = Exact()
     expected = Trace(Forward(frozen, cells, exact, CANDIDATES)).output(stage)
@@ -50,7 +50,7 @@ def test_the_whole_model_on_terms_has_the_exact_logits(norm, trace):
     expected, found, log = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace)
     assert found == expected
     formulas = [one.formula for group in log.groups for one in group.assertions]
-    assert any(isinstance(part, Product) for formula in formulas for part in parts_of(formula))
+    assert any(isinstance(part, VariableProduct) for formula in formulas for part in parts_of(formula))
 
 
 def test_program_heads_have_no_products():
@@ -59,7 +59,7 @@ def test_program_heads_have_no_products():
     expected, found, log = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace=False)
     assert found == expected
     formulas = [one.formula for group in log.groups for one in group.assertions]
-    assert not any(isinstance(part, Product) for formula in formulas for part in parts_of(formula))
+    assert not any(isinstance(part, VariableProduct) for formula in formulas for part in parts_of(formula))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -74,7 +74,7 @@ def test_random_circuits_on_terms_have_the_exact_logits(seed):
 def test_what_is_known_stays_known(norm):
     """Without anything unknown, naming branches only leaves the exact numbers and asserts nothing."""
     frozen = freeze(random_model(tiny_architecture(norm=norm)))
-    cells = Cells(Prompts(frozen.programs), biases=True)
+    cells = Cells(PrefixBinding(frozen.programs), biases=True)
     stage, _ = cells.cells(whole(frozen.graph), [(1, 2, 3)])
     symbolic = Symbolic(AssertionLog(Naming.BRANCHES), Unknowns.IMPLIED)
     found = Trace(Forward(frozen, cells, symbolic, CANDIDATES)).output(stage)
@@ -132,8 +132,8 @@ def test_assertions_know_what_they_are_part_of():
     """The source of affine maps is what the forward pass is computing; norms and activations know theirs."""
     symbolic = Symbolic()
     row = symbolic.constant(ONE)
-    symbolic.source = Source.MLP
+    symbolic.source = AssertionSource.MLP
     hidden = symbolic.affine(row, grid_of_fractions([[Fraction(2)]], 1), None)
     symbolic.activate(hidden, replace(ACTIVATIONS[1]))
     found = [one.source for group in symbolic.log.groups for one in group.assertions]
-    assert found == [Source.EMBEDDING, Source.MLP, Source.MLP]
+    assert found == [AssertionSource.EMBEDDING, AssertionSource.MLP, AssertionSource.MLP]

@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from circuitproof.solvers.assertions import AssertionLog, Naming, Source
+from circuitproof.solvers.assertions import AssertionLog, AssertionSource, Naming
 from circuitproof.solvers.terms import Variable
 from definitions import unknown_row
 
@@ -9,10 +9,10 @@ def test_an_equal_value_has_one_variable():
     """A number that is computed twice is asserted once."""
     log = AssertionLog()
     _, (x, y) = unknown_row(log.terms, 2)
-    first = log.define(log.terms.plus(x, y), Source.MLP)
-    assert log.define(log.terms.plus(y, x), Source.NORM) is first
+    first = log.define(log.terms.plus(x, y), AssertionSource.MLP)
+    assert log.define(log.terms.plus(y, x), AssertionSource.NORM) is first
     assert [len(group.assertions) for group in log.groups] == [1]
-    assert log.groups[0].assertions[0].source is Source.MLP
+    assert log.groups[0].assertions[0].source is AssertionSource.MLP
 
 
 def test_constants_and_where_asked_sums_need_no_variable():
@@ -20,12 +20,12 @@ def test_constants_and_where_asked_sums_need_no_variable():
     log = AssertionLog(Naming.BRANCHES)
     _, (x, y) = unknown_row(log.terms, 2)
     linear = log.terms.plus(x, y)
-    assert log.define(linear, Source.MLP) is linear
+    assert log.define(linear, AssertionSource.MLP) is linear
     known = log.terms.number(Fraction(1))
-    assert AssertionLog().define(known, Source.MLP) is known
+    assert AssertionLog().define(known, AssertionSource.MLP) is known
     bent = log.terms.choose(log.terms.above(x, y), x, y)
-    assert log.define(bent, Source.MLP) is not bent
-    assert [group.source for group in log.groups] == [Source.MLP]
+    assert log.define(bent, AssertionSource.MLP) is not bent
+    assert [group.source for group in log.groups] == [AssertionSource.MLP]
 
 
 def test_a_product_with_a_known_factor_is_a_sum():
@@ -33,10 +33,10 @@ def test_a_product_with_a_known_factor_is_a_sum():
     log = AssertionLog(Naming.BRANCHES)
     _, (x, y) = unknown_row(log.terms, 2)
     three = log.terms.number(Fraction(3))
-    assert log.times(x, three, Source.ATTENTION) is log.times(three, x, Source.ATTENTION)
-    assert isinstance(log.times(x, three, Source.ATTENTION).parts[0][0], Variable)
-    product = log.times(log.terms.plus(x, y), x, Source.ATTENTION)
-    assert log.times(x, log.terms.plus(x, y), Source.ATTENTION) is product
+    assert log.times(x, three, AssertionSource.ATTENTION) is log.times(three, x, AssertionSource.ATTENTION)
+    assert isinstance(log.times(x, three, AssertionSource.ATTENTION).parts[0][0], Variable)
+    product = log.times(log.terms.plus(x, y), x, AssertionSource.ATTENTION)
+    assert log.times(x, log.terms.plus(x, y), AssertionSource.ATTENTION) is product
     assert len(log.groups) == 1, "a factor that is a sum gets a variable, once"
 
 
@@ -45,9 +45,9 @@ def test_a_cone_holds_what_a_formula_depends_on_and_nothing_else():
     log = AssertionLog()
     terms = log.terms
     _, (x, y) = unknown_row(terms, 2)
-    doubled = log.define(terms.plus(x, x), Source.MLP)
-    other = log.define(terms.plus(y, y), Source.MLP)
-    last = log.define(terms.plus(doubled, x), Source.DECISION)
+    doubled = log.define(terms.plus(x, x), AssertionSource.MLP)
+    other = log.define(terms.plus(y, y), AssertionSource.MLP)
+    last = log.define(terms.plus(doubled, x), AssertionSource.DECISION)
     goal = terms.above(last, terms.number(Fraction(0)))
     assert log.cone([goal]) == [log.groups[0], log.groups[2]]
     assert log.cone([terms.selector("s")]) == []
@@ -59,5 +59,5 @@ def test_a_definition_inherits_the_range_of_its_value():
     log = AssertionLog()
     (name,), (x,) = unknown_row(log.terms, 1)
     log.terms.ranges[name] = (Fraction(1), Fraction(2))
-    made = log.define(log.terms.plus(x, x), Source.MLP)
+    made = log.define(log.terms.plus(x, x), AssertionSource.MLP)
     assert log.terms.range_of(made) == (2, 4)

@@ -27,8 +27,8 @@ def disputed(claim, rulings):
 def test_a_proof_of_what_the_exact_engine_refutes_is_refused():
     """The reproduction asks about the exact counterexample alone; a right solver finds it there."""
     claim = adder_claim(Equivalence(), task=WRONG)
-    error = disputed(claim, [Ruling(Equivalence(), "liar", 4, met=4)])
-    assert str(error) == "equivalence: liar proves what the exact engine refutes"
+    error = disputed(claim, [Ruling(Equivalence(), "unsound", 4, met=4)])
+    assert str(error) == "equivalence: unsound proves what the exact engine refutes"
     assert "choose_0 is true where prompt 1 is a solution" in error.reproduction
     assert "choose_1" not in error.reproduction
     assert isinstance(Z3().solve(error.reproduction, [], 20), Satisfiable)
@@ -38,19 +38,19 @@ def test_a_refutation_of_what_the_exact_engine_proves_is_refused():
     """For a solver's solution the query about its prompt, for an edge that about the exact witness."""
     solution = Solution("prompts 0, 1, 2, 3", (2,), ())
     error = disputed(
-        adder_claim(Equivalence()), [Ruling(Equivalence(), "liar", 4, refuted=1, solutions=[solution])]
+        adder_claim(Equivalence()), [Ruling(Equivalence(), "unsound", 4, refuted=1, solutions=[solution])]
     )
     assert "where prompt 2 is a solution" in error.reproduction
     assert Z3().solve(error.reproduction, [], 20) == Unsatisfiable()
-    error = disputed(adder_claim(Necessity()), [Ruling(Necessity(), "liar", 3, met=2, refuted=1)])
-    assert str(error) == "necessity: the exact engine proves what liar refutes"
+    error = disputed(adder_claim(Necessity()), [Ruling(Necessity(), "unsound", 3, met=2, refuted=1)])
+    assert str(error) == "necessity: the exact engine proves what unsound refutes"
     assert "without embed -> mlp 0" in error.reproduction.replace("\n; ", " ")
 
 
 def test_without_a_named_prompt_the_first_query_is_the_reproduction():
     """Robustness that a solver refutes without a solution has nothing to narrow to."""
     prop = Robustness(Fraction(1, 100))
-    error = disputed(adder_claim(prop), [Ruling(prop, "liar", 4, refuted=1)])
+    error = disputed(adder_claim(prop), [Ruling(prop, "unsound", 4, refuted=1)])
     assert error.reproduction.startswith("; prompt 0: is there one that loses its clear decision")
 
 

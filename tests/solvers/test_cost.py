@@ -3,9 +3,9 @@ from fractions import Fraction
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.necessity import Necessity
 from circuitproof.proof.properties.robustness import Robustness
-from circuitproof.solvers.assertions import Source
+from circuitproof.solvers.assertions import AssertionSource
 from circuitproof.solvers.choices import Branching
-from circuitproof.solvers.cost import Tally, account
+from circuitproof.solvers.cost import AssertionTally, account
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from hand_models import adder_claim, table_task
 from tiny_claims import tiny_claim
@@ -21,9 +21,9 @@ def test_assertions_are_counted_by_source():
     assert found.queries == 1
     assert found.products == 0
     assert found.branches == 1, "the hidden number that matters may bend"
-    assert found.assertions[Source.MLP] == 3, "up, bent, down"
-    assert found.assertions[Source.DECISION] == 2 + 1, "two logits and the goal"
-    assert Source.NORM not in found.assertions
+    assert found.assertions[AssertionSource.MLP] == 3, "up, bent, down"
+    assert found.assertions[AssertionSource.DECISION] == 2 + 1, "two logits and the goal"
+    assert AssertionSource.NORM not in found.assertions
     assert found.total == sum(found.assertions.values())
     assert found.per_norm is None
 
@@ -54,16 +54,16 @@ def test_norms_and_products_are_counted():
     )
     found = account(Questions(claim, SINGLE).obligations(Equivalence()))
     assert found.products > 0
-    assert found.per_norm == Fraction(found.assertions[Source.NORM], found.norms) > 10
+    assert found.per_norm == Fraction(found.assertions[AssertionSource.NORM], found.norms) > 10
     ball = account(Questions(claim, SINGLE).obligations(Robustness(Fraction(1, 8))))
-    assert ball.assertions[Source.DECISION] >= 2 * claim.frozen.architecture.width + 1
+    assert ball.assertions[AssertionSource.DECISION] >= 2 * claim.frozen.architecture.width + 1
 
 
 def test_tallies_add_up():
     """Everything is a sum over queries."""
     questions = Questions(adder_claim(task=ONE), SINGLE)
     parts = [account([one]) for one in questions.obligations(Equivalence())]
-    whole = sum(parts, Tally())
+    whole = sum(parts, AssertionTally())
     assert whole.total == sum(part.total for part in parts)
     assert (whole.queries, whole.branches) == (2, sum(part.branches for part in parts))
     assert whole.to_json()["total"] == whole.total

@@ -5,10 +5,10 @@ import pytest
 from circuitproof.circuits.circuit import whole
 from circuitproof.proof.fold import fold
 from circuitproof.proof.regions.disturbed import disturb_residual
-from circuitproof.solvers.assertions import Source
+from circuitproof.solvers.assertions import AssertionSource
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.encode import encode, encode_ball
-from circuitproof.solvers.terms import Choice, Product, parts_of
+from circuitproof.solvers.terms import Conditional, VariableProduct, parts_of
 from definitions import conditions_hold, solved
 from hand_models import freeze
 from models import NORMS, random_model, tiny_architecture
@@ -35,8 +35,8 @@ def test_every_intermediate_is_a_variable(frozen, branching):
     assert found == [one.logits for one in fold(frozen, CANDIDATES, [circuit], PROMPTS).of(circuit)]
     formulas = [one.formula for group in encoding.log.groups for one in group.assertions]
     kinds = {type(part) for formula in formulas for part in parts_of(formula)}
-    assert Product in kinds
-    assert (Choice in kinds) == (branching is Branching.KEPT)
+    assert VariableProduct in kinds
+    assert (Conditional in kinds) == (branching is Branching.KEPT)
 
 
 def test_every_assertion_knows_its_source(frozen):
@@ -44,7 +44,9 @@ def test_every_assertion_knows_its_source(frozen):
     circuit = whole(frozen.graph)
     encoding = encode(frozen, CANDIDATES, [circuit], PROMPTS)
     sources = {one.source for group in encoding.log.groups for one in group.assertions}
-    assert sources == set(Source) - (set() if frozen.architecture.has_norm else {Source.NORM})
+    assert sources == set(AssertionSource) - (
+        set() if frozen.architecture.has_norm else {AssertionSource.NORM}
+    )
 
 
 def test_a_ball_asserts_its_bounds_and_holds_without_a_perturbation(frozen):

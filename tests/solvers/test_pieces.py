@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from circuitproof.arithmetic.exact import Exact
 from circuitproof.arithmetic.grid import grid_of_fractions
 from circuitproof.models.operators import Attention, BandNorm, LeakyRelu, Lift, Relu
-from circuitproof.solvers.assertions import AssertionLog, Source
+from circuitproof.solvers.assertions import AssertionLog, AssertionSource
 from circuitproof.solvers.pieces import Pieces, Unknowns, comparators
 from definitions import conditions_hold, solved, unknown_row
 from term_values import is_true, value_of
@@ -27,7 +27,7 @@ def pieces(count, unknowns=Unknowns.DEFINED):
     """Return the operators over new variables, the variables, and the same as sums."""
     log = AssertionLog()
     names, sums = unknown_row(log.terms, count)
-    return Pieces(log.group(Source.NORM), unknowns), names, sums
+    return Pieces(log.group(AssertionSource.NORM), unknowns), names, sums
 
 
 def outputs(made, sums, names, values):

@@ -66,9 +66,9 @@ def test_a_proof_needs_every_obligation():
 def test_a_solution_that_exact_numbers_do_not_confirm_is_a_contradiction():
     """A solver that claims a counterexample of what is true is wrong, or our encoding is."""
     with pytest.raises(
-        DisagreementError, match=r"the solution of liar at prompt \(0,\) is none in exact"
+        DisagreementError, match=r"the solution of unsound at prompt \(0,\) is none in exact"
     ) as caught:
-        hear([always("liar", FOUND)], Equivalence())
+        hear([always("unsound", FOUND)], Equivalence())
     assert "choose_0" in caught.value.reproduction
     assert "choose_1" not in caught.value.reproduction, "the reproduction is about that prompt alone"
     assert Z3().solve(caught.value.reproduction, [], 20) == Unsatisfiable()
@@ -78,7 +78,7 @@ def test_a_perturbation_outside_the_ball_is_no_solution():
     """The replay checks the size too."""
     far = {f"eta_{number}": Fraction(9) for number in range(1, 9)}
     with pytest.raises(DisagreementError, match="is none in exact numbers"):
-        hear([always("liar", Satisfiable({"choose_0": True, **far}))], EPSILON)
+        hear([always("unsound", Satisfiable({"choose_0": True, **far}))], EPSILON)
 
 
 @pytest.mark.parametrize("values", [{}, {"choose_0": False}])
@@ -117,6 +117,6 @@ def test_a_certificate_is_checked_before_it_is_used():
 def test_each_solver_stops_at_its_own_witness():
     """The seconds of a solver are its own; texts are asked only while it needs them."""
     sure, slow = watched_z3(), always("slow", Unknown("timeout"))
-    hearing = hear([sure, slow], Necessity(), 3, QueryPlan(batch=1))
-    assert [ruling.verdict for ruling in hearing.rulings] == [Verdict.PROVED, Verdict.UNDECIDED]
-    assert len(sure.texts) < len(slow.texts) == hearing.cost.queries
+    solver_answers = hear([sure, slow], Necessity(), 3, QueryPlan(batch=1))
+    assert [ruling.verdict for ruling in solver_answers.rulings] == [Verdict.PROVED, Verdict.UNDECIDED]
+    assert len(sure.texts) < len(slow.texts) == solver_answers.cost.queries

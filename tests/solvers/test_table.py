@@ -3,8 +3,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Comparison, Relation, symbols
+from circuitproof.solvers.table import TermTable
+from circuitproof.solvers.terms import ZeroComparison, ZeroRelation, symbols
 from term_values import is_true, value_of
 
 numbers = st.fractions(-4, 4, max_denominator=4)
@@ -20,7 +20,7 @@ def unknowns(terms, count):
 @given(rows, rows, numbers)
 def test_a_combination_of_sums_has_the_value_of_the_combination(values, factors, constant):
     """Sums are flattened as they are made; their meaning must not change by that."""
-    terms = Terms()
+    terms = TermTable()
     names, sums = unknowns(terms, 3)
     inner = terms.combine(zip(sums, factors, strict=True), constant)
     whole = terms.combine(((inner, Fraction(3)), (sums[0], Fraction(-2))))
@@ -32,7 +32,7 @@ def test_a_combination_of_sums_has_the_value_of_the_combination(values, factors,
 @given(rows, rows)
 def test_equal_terms_are_one_object(factors, values):
     """Hash-consing: what is built twice, in whatever order, is built once."""
-    terms = Terms()
+    terms = TermTable()
     _, sums = unknowns(terms, 3)
     pairs = list(zip(sums, factors, strict=True))
     assert terms.combine(pairs) is terms.combine(reversed(pairs))
@@ -41,23 +41,23 @@ def test_equal_terms_are_one_object(factors, values):
     assert terms.all_of((first, second)) is terms.all_of((first, second))
 
 
-@given(rows, numbers, st.sampled_from(Relation), st.fractions(0, 1, max_denominator=3))
+@given(rows, numbers, st.sampled_from(ZeroRelation), st.fractions(0, 1, max_denominator=3))
 def test_a_comparison_that_ranges_decide_is_right_all_over_them(factors, constant, relation, size):
     """Whatever is folded away must hold at the corners and the middle of the ranges."""
-    terms = Terms()
+    terms = TermTable()
     names, sums = unknowns(terms, 3)
     terms.ranges.update(dict.fromkeys(names, (-size, size)))
     value = terms.combine(zip(sums, factors, strict=True), constant)
     formula = terms.compare(value, relation)
     corners = [[a, b, c] for a in (-size, 0, size) for b in (-size, size) for c in (-size, size)]
     found = {relation.holds(value_of(value, dict(zip(names, corner, strict=True)))) for corner in corners}
-    if not isinstance(formula, Comparison):
+    if not isinstance(formula, ZeroComparison):
         assert found == {formula is terms.true}
 
 
 def test_what_is_known_is_folded():
     """A constant needs no solver."""
-    terms = Terms()
+    terms = TermTable()
     two, three = terms.number(Fraction(2)), terms.number(Fraction(3))
     assert terms.above(three, two) is terms.true
     assert terms.equal(three, two) is terms.false
@@ -79,7 +79,7 @@ def test_what_is_known_is_folded():
 
 def test_a_choice_lies_where_its_branches_lie():
     """The range of a choice covers both branches, and is unknown if one of them is."""
-    terms = Terms()
+    terms = TermTable()
     (x, y), (one, other) = unknowns(terms, 2)
     terms.ranges[x] = (Fraction(-1), Fraction(2))
     condition = terms.selector("s")
@@ -92,7 +92,7 @@ def test_a_choice_lies_where_its_branches_lie():
 
 def test_a_coefficient_may_be_its_own_factor():
     """Products by one are not computed; all others are, whatever object they are."""
-    terms = Terms()
+    terms = TermTable()
     (name,), (x,) = unknowns(terms, 1)
     half = Fraction(1, 2)
     quarter = terms.combine(((terms.combine(((x, half),)), half),))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Comparison, Product, Relation, parts_of
+from circuitproof.solvers.table import TermTable
+from circuitproof.solvers.terms import VariableProduct, ZeroComparison, ZeroRelation, parts_of
 from term_values import is_true, value_of
 
 numbers = st.fractions(-4, 4, max_denominator=4)
@@ -18,10 +18,10 @@ def unknowns(terms, count):
     return made, [terms.of(one) for one in made]
 
 
-@given(rows, st.sampled_from(Relation))
+@given(rows, st.sampled_from(ZeroRelation))
 def test_formulas_mean_what_they_say(values, relation):
     """The plain meaning of every kind of formula."""
-    terms = Terms()
+    terms = TermTable()
     names, sums = unknowns(terms, 3)
     assigned = dict(zip(names, values, strict=True))
     one, other = terms.compare(sums[0], relation), terms.above(sums[1], sums[2])
@@ -36,15 +36,15 @@ def test_formulas_mean_what_they_say(values, relation):
 
 def test_a_product_is_the_same_in_either_order_and_has_no_range():
     """x·y is y·x; a range of a product is never guessed."""
-    terms = Terms()
+    terms = TermTable()
     (x, y), _ = unknowns(terms, 2)
     product = terms.product(x, y)
     assert product is terms.product(y, x)
     terms.ranges.update({x: (Fraction(1), Fraction(2)), y: (Fraction(1), Fraction(2))})
-    formula = terms.compare(terms.of(product), Relation.ABOVE)
-    assert isinstance(formula, Comparison)
+    formula = terms.compare(terms.of(product), ZeroRelation.ABOVE)
+    assert isinstance(formula, ZeroComparison)
     assert set(parts_of(formula)) == {product, x, y}
-    assert isinstance(next(parts_of(formula)), Product)
+    assert isinstance(next(parts_of(formula)), VariableProduct)
     assert value_of(terms.of(product), {x: Fraction(2), y: Fraction(-3)}) == -6
 
 
@@ -60,4 +60,4 @@ def test_a_product_is_the_same_in_either_order_and_has_no_range():
 def test_relations_are_decided_at_the_ends_of_a_range(span, decided):
     """Zero itself belongs to ≥ and not to >, at either end."""
     ends = (Fraction(span[0]), Fraction(span[1]))
-    assert tuple(relation.decided(ends) for relation in Relation) == decided
+    assert tuple(relation.decided(ends) for relation in ZeroRelation) == decided

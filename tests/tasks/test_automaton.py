@@ -8,7 +8,7 @@ from circuitproof.errors import InputError
 from circuitproof.tasks import automaton as module
 from circuitproof.tasks.automaton import Automaton, automaton
 from circuitproof.tasks.pattern_text import parse_pattern
-from circuitproof.tasks.patterns import Choice, Count, Repeat, Sequence, Tokens
+from circuitproof.tasks.patterns import Alternation, CountClause, Repeat, Sequence, TokenClass
 from pattern_strategies import all_prompts, patterns
 
 VOCABULARY = 4
@@ -17,12 +17,12 @@ VOCABULARY = 4
 def expression(shape):
     """Return a shape as a regular expression over digits: the slow obvious twin."""
     match shape:
-        case Tokens():
+        case TokenClass():
             members = [token for token in range(VOCABULARY) if token in shape]
             return f"[{''.join(map(str, members))}]" if members else "(?!)"
         case Sequence(parts):
             return "".join(f"(?:{expression(part)})" for part in parts)
-        case Choice(parts):
+        case Alternation(parts):
             return "|".join(f"(?:{expression(part)})" for part in parts)
         case Repeat(part, least, most):
             return f"(?:{expression(part)}){{{least},{'' if most is None else most}}}"
@@ -34,7 +34,7 @@ def is_denoted(pattern, prompt):
         return False
     for clause in pattern.clauses:
         places = [place for place, token in enumerate(prompt) if token in clause.of]
-        if isinstance(clause, Count):
+        if isinstance(clause, CountClause):
             if len(places) < clause.least or (clause.most is not None and len(places) > clause.most):
                 return False
         elif any(not clause.first <= place <= clause.last for place in places):

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from circuitproof.errors import DeclarationError
 from circuitproof.tasks.alphabet import TOY
-from circuitproof.tasks.generator import Generator, Pool, Slot, Template, Words, deal
+from circuitproof.tasks.generator import Generator, NamedTokens, Pool, PromptTemplate, Slot, deal
 from circuitproof.tasks.quotes import toy_quotes
 
 LETTERS = ("A", "B", "C", "D")
-SIX = Template("six", "<BOS> <TASK_QUOTE> {x} {opener} {y} {z}")
-FOUR = Template("four", "<BOS> {opener} {x} {y}")
+SIX = PromptTemplate("six", "<BOS> <TASK_QUOTE> {x} {opener} {y} {z}")
+FOUR = PromptTemplate("four", "<BOS> {opener} {x} {y}")
 GENERATOR = Generator(
     task="quotes",
     salt="one",
-    encoder=Words(TOY),
+    encoder=NamedTokens(TOY),
     answers=(("'", "'"), ('"', '"')),
     templates=(SIX, FOUR),
     slots=tuple(Slot(name, LETTERS) for name in "xyz"),
@@ -55,7 +55,7 @@ def test_the_order_depends_on_the_declaration_alone():
 def test_the_digest_covers_the_vocabulary():
     """Two tokenizers may give the same prompts and still not be the same experiment."""
     renamed = replace(TOY, names=(*TOY.names[:-1], "<31 renamed>"))
-    other = replace(GENERATOR, encoder=Words(renamed))
+    other = replace(GENERATOR, encoder=NamedTokens(renamed))
     assert [row.prompt for row in other.order()] == [row.prompt for row in GENERATOR.order()]
     assert other.digest != GENERATOR.digest
 
@@ -82,14 +82,14 @@ def test_the_task_asks_for_the_opener():
 
 def test_asking_for_more_prompts_than_there_are_is_refused():
     """The pilot's defect, 128 rows from 16 templates, cannot be declared."""
-    few = templated(Template("one", "<BOS> {opener} {x}"))
+    few = templated(PromptTemplate("one", "<BOS> {opener} {x}"))
     with pytest.raises(DeclarationError, match="need 128, the templates give 8 distinct ones; a prompt is"):
         deal(few.order(), [128], strata=2)
 
 
 def test_templates_that_give_one_prompt_twice_are_refused():
     """Two names for one observation are still one observation."""
-    twins = templated(FOUR, Template("again", "<BOS> {opener} {x} {y}"))
+    twins = templated(FOUR, PromptTemplate("again", "<BOS> {opener} {x} {y}"))
     with pytest.raises(DeclarationError, match=r"templates 'four' and 'again' both give prompt \(1, "):
         twins.order()
 
@@ -144,7 +144,7 @@ def test_a_generator_that_does_not_fit_together_is_refused(change, sentence):
 def test_a_template_without_one_opener_is_refused(text, sentence):
     """Also one that Python's own formatting would read as an attribute."""
     with pytest.raises(DeclarationError, match=sentence):
-        Template("bad", text)
+        PromptTemplate("bad", text)
 
 
 def test_a_slot_without_words_or_with_one_twice_is_refused():
@@ -156,7 +156,7 @@ def test_a_slot_without_words_or_with_one_twice_is_refused():
 
 def test_an_opener_that_stands_twice_is_refused():
     """The answer would not be that of the only opener."""
-    twice = templated(Template("twice", "<BOS> {opener} {x} '"))
+    twice = templated(PromptTemplate("twice", "<BOS> {opener} {x} '"))
     with pytest.raises(DeclarationError, match='the opener "\'" is 2 tokens 9; want just one'):
         twice.order()
 
@@ -174,7 +174,7 @@ def test_too_many_prompts_are_refused_before_they_are_made():
     text = "<BOS> {opener} " + " ".join(f"{{{name}}}" for name in names)
     slots = tuple(Slot(name, LETTERS) for name in names)
     with pytest.raises(DeclarationError, match="the templates give 2097152 prompts, want at most 1000000"):
-        replace(GENERATOR, templates=(Template("wide", text),), slots=slots)
+        replace(GENERATOR, templates=(PromptTemplate("wide", text),), slots=slots)
 
 
 def test_a_pool_takes_the_same_fillings_with_every_opener():

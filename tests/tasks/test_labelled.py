@@ -5,7 +5,7 @@ from circuitproof.files.canonical import canonical_json, digest_bytes
 from circuitproof.tasks.alphabet import Vocabulary
 from circuitproof.tasks.labelled import Label
 from circuitproof.tasks.loading import load_task
-from circuitproof.tasks.patterns import Tokens
+from circuitproof.tasks.patterns import TokenClass
 from circuitproof_lab.train.tokenizer import gpt2_tokenizer
 from pattern_claims import task_of
 from places import RECIPES
@@ -29,7 +29,7 @@ def test_every_prompt_has_one_label():
     assert task.labels == (Label(0, 1), Label(1, 0))
     assert task.label_of((0, 5)) == Label(1, 0)
     assert task.size == 2 + 4 * 4
-    assert task.classes == (Tokens((0,)), Tokens((1,)))
+    assert task.classes == (TokenClass((0,)), TokenClass((1,)))
     for prompt in ((0, 1), (0, 1, 2)):
         with pytest.raises(InputError, match="is not one of the pattern"):
             task.label_of(prompt)

@@ -5,13 +5,13 @@ from circuitproof.files.reading import reading
 from circuitproof.tasks.pattern_text import parse_pattern
 from circuitproof.tasks.patterns import (
     ANY,
-    Choice,
-    Count,
+    Alternation,
+    CountClause,
     Only,
     Pattern,
     Repeat,
     Sequence,
-    Tokens,
+    TokenClass,
     atoms_of,
     longest_of,
     read_pattern,
@@ -36,13 +36,13 @@ def test_a_pattern_reads_back_from_its_json(text):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: Tokens(()), "a class of no tokens"),
-        (lambda: Tokens((3, 1)), "want increasing numbers"),
+        (lambda: TokenClass(()), "a class of no tokens"),
+        (lambda: TokenClass((3, 1)), "want increasing numbers"),
         (lambda: Sequence((ANY,)), "a sequence wants two or more parts"),
-        (lambda: Choice((ANY, Choice((ANY, ANY)))), "a choice wants two or more parts"),
+        (lambda: Alternation((ANY, Alternation((ANY, ANY)))), "a choice wants two or more parts"),
         (lambda: Repeat(ANY, 2, 1), "repeated 2 to 1 times"),
         (lambda: Repeat(ANY, 0, 0), "repeated 0 to 0 times"),
-        (lambda: Count(ANY, 2, 1), "counted 2 to 1 times"),
+        (lambda: CountClause(ANY, 2, 1), "counted 2 to 1 times"),
         (lambda: Only(ANY, 3, 2), "positions 3 to 2"),
         (lambda: Pattern(ANY, (), 0), "prompts of up to 0 tokens"),
         (lambda: Pattern(ANY, (), 2), "the shape has at most 1"),
@@ -56,11 +56,11 @@ def test_what_contradicts_itself_is_refused(make, sentence):
 
 def test_atoms_are_the_largest_sets_that_no_class_cuts():
     """Tokens that nothing tells apart are handled together, however many they are."""
-    classes = [Tokens((1, 2)), Tokens((2, 3), is_complement=True)]
+    classes = [TokenClass((1, 2)), TokenClass((2, 3), is_complement=True)]
     assert atoms_of(classes, 6) == ((1,), (2,), (3,), (0, 4, 5))
-    assert atoms_of([Tokens((0, 1))], 2) == ((0, 1),)
+    assert atoms_of([TokenClass((0, 1))], 2) == ((0, 1),)
     with pytest.raises(DeclarationError, match="token 6 is unknown; the vocabulary has tokens 0 to 5"):
-        atoms_of([Tokens((6,))], 6)
+        atoms_of([TokenClass((6,))], 6)
 
 
 @pytest.mark.parametrize(("text", "longest"), [("1 2{3} (3 | 4 5){2}", 8), ("1 2* up to 5 tokens", None)])

@@ -206,7 +206,7 @@ def test_declared_openers_are_distinct_and_at_least_one(openers):
     ],
 )
 def test_a_fault_in_the_file_is_told_where_it_stands(keys, sentence):
-    """A task from a stranger is read strictly: nothing is guessed, converted or ignored."""
+    """A task file is read strictly: nothing is guessed, converted or ignored."""
     with pytest.raises(InputError, match=sentence):
         read(TABLE.to_json() | keys)
 

@@ -11,7 +11,7 @@ from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.verdict import Verdict
 from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.tasks.alphabet import TOY
-from circuitproof.verbs.cost import CostRequest, Variant, count_costs, explain
+from circuitproof.verbs.cost import CircuitKind, CostRequest, count_costs, explain
 from circuitproof.verbs.cross_check import Asking
 from hand_models import QUOTE_EDGES, QUOTE_SIZES, circuit_of, quote_model
 
@@ -49,7 +49,7 @@ def test_one_topology_is_compared_by_its_totals(tmp_path):
     found = count_costs(asked(tmp_path, ["short"]))
     assert found.is_matched
     band, plain, programs = found.accounts
-    assert [one.variant for one in found.accounts] == list(Variant)
+    assert [one.variant for one in found.accounts] == list(CircuitKind)
     assert band.total.total > plain.total.total > programs.total.total
     assert band.total.per_norm is not None
     assert plain.total.products > programs.total.products == 0

@@ -44,7 +44,7 @@ def test_all_engines_decide_the_four_properties(tmp_path):
     assert found.exact_seconds is not None
     for one in found.compared:
         assert one.answer is not None
-        verdicts = {ruling.solver: ruling.verdict for ruling in one.hearing.rulings}
+        verdicts = {ruling.solver: ruling.verdict for ruling in one.solver_answers.rulings}
         assert verdicts == {"z3": Verdict.PROVED, "cvc5": Verdict.PROVED}
     assert (tmp_path / "bundle" / "certificate.json").exists()
     content = found.to_json()
@@ -53,12 +53,12 @@ def test_all_engines_decide_the_four_properties(tmp_path):
 
 
 def test_one_solver_alone_answers_without_evidence(tmp_path):
-    """Its verdict stands, but there is nothing that a stranger could check."""
+    """Its verdict stands, but there is nothing that could be checked."""
     asked = request(tmp_path, (Equivalence(), Robustness(Fraction(1, 2))))
     found = cross_check(asked, Asking(engine=Engine.CVC5), None)
     assert [one.verdict for one in found.compared] == [Verdict.PROVED, Verdict.REFUTED]
     assert (found.verdict, found.exact_seconds, found.compared[0].answer) == (Verdict.REFUTED, None, None)
-    with pytest.raises(InputError, match="a solver's answer is no evidence that a stranger can check"):
+    with pytest.raises(InputError, match="a solver's answer is no evidence that anyone can check"):
         cross_check(asked, Asking(engine=Engine.Z3), tmp_path / "bundle")
     (tmp_path / "there").mkdir()
     with pytest.raises(InputError, match="already exists"):

@@ -14,7 +14,7 @@ from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.quotes import toy_quotes
 from circuitproof.verbs.radii import find_radii
-from circuitproof.verbs.verification import Place
+from circuitproof.verbs.verification import PerturbationSite
 from hand_models import IDENTITY, quote_model
 
 
@@ -27,7 +27,7 @@ def model(tmp_path):
 
 def test_without_a_norm_radii_are_margins_over_distances(model):
     """Margin 1 and rows two apart; the residual's largest coordinate is 1."""
-    found = find_radii(model, "quotes", None, Place(), Effort(budget=100))
+    found = find_radii(model, "quotes", None, PerturbationSite(), Effort(budget=100))
     assert found.distribution() == dict.fromkeys(("min", "median", "max"), Fraction(1, 2))
     assert found.distribution(is_relative=True) == found.distribution()
     assert found.proved == Fraction(1, 2)
@@ -37,7 +37,7 @@ def test_without_a_norm_radii_are_margins_over_distances(model):
 
 def test_inside_the_circuit_radii_are_searched_for(model):
     """What the head reads is copied, so its radius is that of what it writes, at the position it looks at."""
-    found = find_radii(model, "quotes", None, Place("head 0.0 input", "all"), Effort(budget=100))
+    found = find_radii(model, "quotes", None, PerturbationSite("head 0.0 input", "all"), Effort(budget=100))
     assert found.distribution()["min"] == Fraction(1, 2)
     assert all(one.bracket.is_attained for one in found.prompts)
 
@@ -45,7 +45,7 @@ def test_inside_the_circuit_radii_are_searched_for(model):
 def test_a_radius_for_which_there_was_no_time_is_unknown_and_not_the_weakest(model):
     """Of nothing known nothing is said."""
     over = Effort(pace=Pace(deadline=0))
-    found = find_radii(model, "quotes", None, Place("head 0.0 input", "all"), over)
+    found = find_radii(model, "quotes", None, PerturbationSite("head 0.0 input", "all"), over)
     assert found.exit_code is ExitCode.UNDECIDED
     assert (found.unknown, found.weakest) == (128, ())
     assert "128 radii unknown: there was no time for them" in list(radii_said(found))
@@ -54,14 +54,14 @@ def test_a_radius_for_which_there_was_no_time_is_unknown_and_not_the_weakest(mod
 def test_a_place_that_nothing_reads_has_no_radius(model):
     """The head looks elsewhere: an infinite radius there would say nothing."""
     with pytest.raises(InputError, match="reaches the logits of no prompt"):
-        find_radii(model, "quotes", None, Place("head 0.0 input"), Effort(budget=100))
+        find_radii(model, "quotes", None, PerturbationSite("head 0.0 input"), Effort(budget=100))
 
 
 def test_a_tie_has_no_radius(tmp_path):
     """Nothing is proved below anything."""
     same = quote_model({"logits.weight": [[0, 0]] * 32, "head.0.0.output.weight": IDENTITY})
     save_model(tmp_path / "model", StoredModel(same, TOY))
-    found = find_radii(tmp_path / "model", "quotes", None, Place(), Effort(budget=100))
+    found = find_radii(tmp_path / "model", "quotes", None, PerturbationSite(), Effort(budget=100))
     assert found.proved == 0
     assert found.to_json()["prompts"][0] == {"tie": True}
 
@@ -69,7 +69,7 @@ def test_a_tie_has_no_radius(tmp_path):
 def test_a_place_that_the_model_lacks_is_refused(model):
     """By the sentence of the interface."""
     with pytest.raises(InputError, match="mlp 5 is outside 1 layers"):
-        find_radii(model, "quotes", None, Place("mlp 5 output"), Effort(budget=100))
+        find_radii(model, "quotes", None, PerturbationSite("mlp 5 output"), Effort(budget=100))
 
 
 @pytest.mark.slow
@@ -81,7 +81,9 @@ def test_exact_radii_where_the_paper_certifies_one_epsilon(reference, tmp_path):
     whole = toy_quotes()
     few = replace(whole, domain=Domain(whole.prompts[::step], whole.listed.strata[::step]))
     (tmp_path / "few.json").write_bytes(canonical_json(few.to_json()))
-    found = find_radii(tmp_path / "model", str(tmp_path / "few.json"), circuit, Place(), Effort(budget=5000))
+    found = find_radii(
+        tmp_path / "model", str(tmp_path / "few.json"), circuit, PerturbationSite(), Effort(budget=5000)
+    )
     assert len(found.exact()) == 128 // step
     least = found.distribution()["min"]
     assert round(least, 7) == Fraction("0.0140802") if step == 1 else least >= Fraction("0.0140801")

@@ -29,7 +29,7 @@ from circuitproof.proof.verdict import Answer, Verdict
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.quotes import toy_quotes
 from circuitproof.verbs.verification import (
-    Floats,
+    FloatMeasures,
     Request,
     Verification,
     parse_properties,
@@ -89,7 +89,7 @@ def test_a_model_that_copies_the_quotation_mark_is_proved_to(tmp_path):
     found = measured(verify(request_for(tmp_path, quote_model(), properties), tmp_path / "bundle"), UNHURRIED)
     assert verdicts(found) == [Verdict.PROVED] * 5
     assert found.verdict is Verdict.PROVED
-    assert found.floats == Floats(0, 128)
+    assert found.floats == FloatMeasures(0, 128)
     assert found.battery.answers[3].findings.distribution()["min"] == Fraction(1, 2)
     assert check(tmp_path / "bundle", tmp_path / "model")[0] is Outcome.VALID
 

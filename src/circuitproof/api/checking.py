@@ -1,4 +1,4 @@
-"""Asking the stranger: the independent checker judges a bundle in a process of its own."""
+"""The independent checker judges a bundle in a process of its own."""
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager

@@ -65,7 +65,7 @@ AnyTask: TypeAlias = Task | PathLike
 """A task, its shipped name, or its file."""
 AnyCircuit: TypeAlias = Circuit | PathLike
 """A circuit, or its file."""
-Entry: TypeAlias = str | int | Sequence[str | int]
+PromptInput: TypeAlias = str | int | Sequence[str | int]
 """A prompt: a text of names between blanks, or tokens by name and number."""
 
 
@@ -111,7 +111,7 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
     *,
     model: AnyModel | None = None,
     alphabet: Sequence[str] | Literal["text"] | None = None,
-    prompts: Sequence[Entry] | None = None,
+    prompts: Sequence[PromptInput] | None = None,
     answers: Sequence[str | int] | Mapping[str | int, str | int] | None = None,
     classes: Sequence[str | int] | None = None,
     openers: Mapping[str, str | int] | None = None,
@@ -179,7 +179,7 @@ def _names_port(edge: object) -> bool:
 
 
 def mean(
-    prompts: Task | Sequence[Entry], *, over: str = Pooling.POSITION, model: AnyModel | None = None
+    prompts: Task | Sequence[PromptInput], *, over: str = Pooling.POSITION, model: AnyModel | None = None
 ) -> Mean:
     """Return the ablation by which a cut edge carries the mean of its source's output in the whole model.
 
@@ -195,7 +195,9 @@ def mean(
     return typed("ablation", found, Mean, "a mean")
 
 
-def counterfactual(pairs: Sequence[tuple[Entry, Entry]], *, model: AnyModel | None = None) -> Counterfactual:
+def counterfactual(
+    pairs: Sequence[tuple[PromptInput, PromptInput]], *, model: AnyModel | None = None
+) -> Counterfactual:
     """Return the ablation by which a cut edge carries its source's output on the prompt's partner.
 
     Each pair is a prompt and its partner, which has as many tokens; they are written as for `mean`.

@@ -8,7 +8,7 @@ from circuitproof.api.declaring import AnyModel, AnyTask, Model, load_model, mod
 from circuitproof.api.showing import show_as
 from circuitproof.circuits.ablating import AskedAblation
 from circuitproof.files.locked import claimed
-from circuitproof.find.choices import Objective, Order, Removal, Rule, Search
+from circuitproof.find.choices import Objective, Order, RemovalUnit, Search, SelectionRule
 
 if TYPE_CHECKING:
     from circuitproof.find.extraction import Extraction
@@ -20,10 +20,10 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
     task: AnyTask,
     *,
     objective: str = Objective.MODEL,
-    granularity: str = Removal.HEAD,
+    granularity: str = RemovalUnit.HEAD,
     order: str = Order.ATTRIBUTION,
     search: str = Search.GREEDY,
-    rule: str = Rule.SPARSITY,
+    rule: str = SelectionRule.SPARSITY,
     thresholds: Sequence[float] | None = None,
     ablation: AskedAblation = None,
     deadline: float | None = None,
@@ -37,15 +37,15 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
     `ablation` is what cut edges carry, as for `verify`. `out` is a file for the circuit.
     """
     from circuitproof.find.extracted import extraction_said
-    from circuitproof.find.extraction import THRESHOLDS, Extraction, Method
+    from circuitproof.find.extraction import THRESHOLDS, Extraction, ExtractionMethod
     from circuitproof.find.extraction import extract as find
 
-    method = Method(
+    method = ExtractionMethod(
         objective=choice("objective", objective, Objective),
-        granularity=choice("granularity", granularity, Removal),
+        granularity=choice("granularity", granularity, RemovalUnit),
         order=choice("order", order, Order),
         search=choice("search", search, Search),
-        rule=choice("rule", rule, Rule),
+        rule=choice("rule", rule, SelectionRule),
         thresholds=tuple(THRESHOLDS if thresholds is None else thresholds),
     )
     path, place = model_at(model).path, place_of(out)

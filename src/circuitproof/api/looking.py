@@ -8,12 +8,12 @@ from circuitproof.api.checking import AnyBundle, bundle_path
 from circuitproof.api.declaring import AnyCircuit, AnyModel, circuit_at, model_at
 from circuitproof.api.showing import show_as
 from circuitproof.files.canonical import refuse_existing, write_file
+from circuitproof.reports.bundle_view import tell
 from circuitproof.reports.explain import Explanation
 from circuitproof.reports.explain import explain as explain_prompt
 from circuitproof.reports.reporting import look_at
 from circuitproof.reports.results import explanation_said, logits_said
 from circuitproof.reports.said import framed
-from circuitproof.reports.story import tell
 from circuitproof.verbs.logits import Logits, Spelled, find_logits
 from circuitproof_check.main import Beside
 

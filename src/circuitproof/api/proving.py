@@ -17,7 +17,7 @@ from circuitproof.reports.results import minimality_said, radii_said, verificati
 from circuitproof.verbs.asked import asked_circuit
 from circuitproof.verbs.minimality import Minimality, SearchSpace, find_minimum
 from circuitproof.verbs.radii import Radii, find_radii
-from circuitproof.verbs.verification import Place, Request, Verification, parse_properties
+from circuitproof.verbs.verification import PerturbationSite, Request, Verification, parse_properties
 from circuitproof.verbs.verification import verify as answer
 
 show_as(Verification, verification_said)
@@ -99,9 +99,9 @@ def verify(  # noqa: PLR0913  # a claim has these parts
         return measured(found, pace)
 
 
-def _perturbed(at: str, positions: str) -> Place:
+def _perturbed(at: str, positions: str) -> PerturbationSite:
     where = typed("at", at, str, "a node's side such as 'mlp 0 output'")
-    return Place(where, typed("positions", positions, str, "'last', 'all' or such as '0,3'"))
+    return PerturbationSite(where, typed("positions", positions, str, "'last', 'all' or such as '0,3'"))
 
 
 def _effort(given: Effort | None, otherwise: Effort) -> Effort:

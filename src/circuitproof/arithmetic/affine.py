@@ -16,10 +16,17 @@ import numpy as np
 
 from circuitproof.arithmetic.bands import band
 from circuitproof.arithmetic.exact import Exact
+from circuitproof.arithmetic.form_matrix import (
+    Columns,
+    FormMatrix,
+    SampledRegion,
+    SignCondition,
+    projected,
+    settle,
+)
 from circuitproof.arithmetic.forms import Region, Sign
 from circuitproof.arithmetic.grid import Grid, add, matmul, multiply, multiply_columns, uniform, zeros
 from circuitproof.arithmetic.protocol import Context, Contexts, RationalRow
-from circuitproof.arithmetic.sheets import Columns, Ground, Sheet, SignCondition, projected, settle
 from circuitproof.errors import NotExactError
 from circuitproof.models.operators import Activation, Attention, Norm, band_of, slope_of
 
@@ -38,7 +45,7 @@ class Forms:
     def is_constant(self) -> bool:
         return not self.slopes
 
-    def sheet(self, row: int) -> Sheet:
+    def matrix(self, row: int) -> FormMatrix:
         """Return a row as one matrix of integers: the constants above the slopes."""
         constant = self.constant.take([row])
         slopes = self.slopes[row]
@@ -50,10 +57,10 @@ class Forms:
         )
         even = uniform(stacked)
         factor, below = (1 << exponent, 1) if exponent >= 0 else (1, 1 << -exponent)
-        return Sheet(even.numbers * factor, even.denominators[0] * below)
+        return FormMatrix(even.numbers * factor, even.denominators[0] * below)
 
 
-Scores: TypeAlias = tuple[Forms, ...]
+ScoreForms: TypeAlias = tuple[Forms, ...]
 """Scores or weights of attention, a single row of forms per context."""
 _INSTEAD = (
     "ask after the attention (--at 'head L.H output', 'mlp L input' or 'logits input'), "
@@ -92,14 +99,14 @@ class Unbent:
         slopes = {place: _mixed(row, values.slopes) for place, row in enumerate(rows)}
         return _forms(Exact().mix(rows, values.constant), slopes)
 
-    def scores(self, queries: Forms, keys: Forms, contexts: Contexts, scale: Fraction) -> Scores:
+    def scores(self, queries: Forms, keys: Forms, contexts: Contexts, scale: Fraction) -> ScoreForms:
         return tuple(_scores(queries, keys, context, scale) for context in contexts)
 
-    def attention(self, scores: Scores, attention: Attention) -> Scores:
+    def attention(self, scores: ScoreForms, attention: Attention) -> ScoreForms:
         attention.require_exact()
         return tuple(self._sparsemax(row, attention) for row in scores)
 
-    def weigh(self, weights: Scores, contexts: Contexts, values: Forms) -> Forms:
+    def weigh(self, weights: ScoreForms, contexts: Contexts, values: Forms) -> Forms:
         rows = [_weighed(row, one.values, values) for row, one in zip(weights, contexts, strict=True)]
         return _stacked(rows, values.constant.shape[1])
 
@@ -108,7 +115,7 @@ class Unbent:
         return self._branching(
             values,
             lambda rows: Exact().activate(rows, activation),
-            lambda sheet: self._rectified(sheet, slope),
+            lambda matrix: self._rectified(matrix, slope),
         )
 
     def normalise(self, values: Forms, norm: Norm, gain: tuple[Grid, Grid]) -> Forms:
@@ -118,11 +125,11 @@ class Unbent:
         return self._branching(
             values,
             lambda rows: Exact().normalise(rows, norm, gain),
-            lambda sheet: _stretched(band(self._ground("norm"), sheet, kind), gain),
+            lambda matrix: _stretched(band(self._sampled("norm"), matrix, kind), gain),
         )
 
     def _branching(
-        self, values: Forms, plain: Callable[[Grid], Grid], bend: Callable[[Sheet], Forms]
+        self, values: Forms, plain: Callable[[Grid], Grid], bend: Callable[[FormMatrix], Forms]
     ) -> Forms:
         """Apply an operator with branches: to constant rows as numbers, to others on the region."""
         if values.is_constant:
@@ -131,26 +138,26 @@ class Unbent:
         still = [row for row in range(values.constant.shape[0]) if row not in values.slopes]
         numbers = plain(values.constant.take(still)) if still else zeros(0, width)
         rows = {row: Forms(numbers.take([place]), {}) for place, row in enumerate(still)}
-        rows |= {row: bend(values.sheet(row)) for row in values.slopes}
+        rows |= {row: bend(values.matrix(row)) for row in values.slopes}
         return _stacked([rows[row] for row in sorted(rows)], width)
 
-    def _ground(self, operator: str) -> Ground:
+    def _sampled(self, operator: str) -> SampledRegion:
         raise BendError(operator)
 
-    def _rectified(self, sheet: Sheet, slope: Fraction) -> Forms:
-        ground = self._ground("activation")
-        raised = ground.signs_at(sheet) >= 0
+    def _rectified(self, matrix: FormMatrix, slope: Fraction) -> Forms:
+        sampled = self._sampled("activation")
+        raised = sampled.signs_at(matrix) >= 0
         wanted = [Sign.AT_LEAST if is_raised else Sign.AT_MOST for is_raised in raised]
-        settle(ground, [Columns(sheet.numbers, wanted)])
+        settle(sampled, [Columns(matrix.numbers, wanted)])
         factors = np.where(raised, slope.denominator, slope.numerator).astype(object)
-        return _unfolded(Sheet(sheet.numbers * factors, sheet.denominator * slope.denominator).grid())
+        return _unfolded(FormMatrix(matrix.numbers * factors, matrix.denominator * slope.denominator).grid())
 
     def _sparsemax(self, row: Forms, attention: Attention) -> Forms:
         if row.is_constant:
             (weights,) = Exact().attention(tuple(row.constant.rows()), attention)
             numbers = np.array([weights.numbers], dtype=object)
             return Forms(Grid(numbers, 0, (weights.denominator,)), {})
-        return _unfolded(projected(self._ground("sparsemax"), row.sheet(0), Fraction(1), None).grid())
+        return _unfolded(projected(self._sampled("sparsemax"), row.matrix(0), Fraction(1), None).grid())
 
 
 @dataclass(slots=True)
@@ -162,8 +169,8 @@ class Affine(Unbent):
     traced: list[SignCondition] | None = None
     """If given, conditions that do not hold in the whole region are listed here instead of stopping."""
 
-    def _ground(self, operator: str) -> Ground:
-        return Ground(self.region, self.point, operator, self.traced)
+    def _sampled(self, operator: str) -> SampledRegion:
+        return SampledRegion(self.region, self.point, operator, self.traced)
 
 
 def _scores(queries: Forms, keys: Forms, context: Context, scale: Fraction) -> Forms:
@@ -244,8 +251,8 @@ def _stacked(rows: Sequence[Forms], width: int) -> Forms:
     return Forms(constant, {place: row.slopes[0] for place, row in enumerate(rows) if 0 in row.slopes})
 
 
-def _stretched(sheet: Sheet, gain: tuple[Grid, Grid]) -> Forms:
-    scaled = _unfolded(multiply_columns(sheet.grid(), gain[0]))
+def _stretched(matrix: FormMatrix, gain: tuple[Grid, Grid]) -> Forms:
+    scaled = _unfolded(multiply_columns(matrix.grid(), gain[0]))
     return Forms(add(scaled.constant, gain[1]), scaled.slopes)
 
 

@@ -13,43 +13,53 @@ from math import lcm
 
 import numpy as np
 
+from circuitproof.arithmetic.form_matrix import (
+    UP,
+    Columns,
+    FormMatrix,
+    SampledRegion,
+    projected,
+    reduced,
+    settle,
+)
 from circuitproof.arithmetic.forms import Sign
-from circuitproof.arithmetic.sheets import UP, Columns, Ground, Sheet, projected, reduced, settle
 from circuitproof.models.operators import BandNorm
 
 _DOWN = (Sign.LESS, Sign.AT_LEAST)
 _BOTH = (Sign.LESS, Sign.EQUAL, Sign.MORE)
 
 
-def band(ground: Ground, sheet: Sheet, norm: BandNorm) -> Sheet:
+def band(sampled: SampledRegion, matrix: FormMatrix, norm: BandNorm) -> FormMatrix:
     """Return a row centred, with both sides brought into the band, and centred again."""
-    centre = _centred(sheet.over(lcm(norm.low.denominator, norm.high.denominator)))
-    mirror = Sheet(-centre.numbers, centre.denominator)
-    positions = [_position(ground, side, norm) for side in (centre, mirror)]
+    centre = _centred(matrix.over(lcm(norm.low.denominator, norm.high.denominator)))
+    mirror = FormMatrix(-centre.numbers, centre.denominator)
+    positions = [_position(sampled, side, norm) for side in (centre, mirror)]
     is_lifted = [position < 0 and norm.lift.shares_equally for position in positions]
     parts = _BOTH if all(is_lifted) else _DOWN if is_lifted[1] else UP
     flipped = tuple(part.mirrored() for part in parts)
-    positive = _side(ground, centre, norm, (positions[0], 0, parts))
-    negative = _side(ground, mirror, norm, (positions[1], 1, flipped))
+    positive = _side(sampled, centre, norm, (positions[0], 0, parts))
+    negative = _side(sampled, mirror, norm, (positions[1], 1, flipped))
     common = lcm(positive.denominator, negative.denominator)
     first, second = (side.over(common // side.denominator).numbers for side in (positive, negative))
-    return reduced(_centred(Sheet(first - second, common)))
+    return reduced(_centred(FormMatrix(first - second, common)))
 
 
-def _centred(sheet: Sheet) -> Sheet:
-    count = sheet.numbers.shape[1]
-    total = sheet.numbers.sum(axis=1)
-    return Sheet(sheet.numbers * count - total[:, None], sheet.denominator * count)
+def _centred(matrix: FormMatrix) -> FormMatrix:
+    count = matrix.numbers.shape[1]
+    total = matrix.numbers.sum(axis=1)
+    return FormMatrix(matrix.numbers * count - total[:, None], matrix.denominator * count)
 
 
-def _position(ground: Ground, side: Sheet, norm: BandNorm) -> int:
+def _position(sampled: SampledRegion, side: FormMatrix, norm: BandNorm) -> int:
     """Return -1, 0 or 1: where a side's mass lies at the point, below the band, in it, or above."""
-    values, common = ground.values(side)
+    values, common = sampled.values(side)
     mass = Fraction(sum(max(value, 0) for value in values), side.denominator * common)
     return (mass > norm.high) - (mass < norm.low)
 
 
-def _side(ground: Ground, side: Sheet, norm: BandNorm, branch: tuple[int, int, tuple[Sign, ...]]) -> Sheet:
+def _side(
+    sampled: SampledRegion, side: FormMatrix, norm: BandNorm, branch: tuple[int, int, tuple[Sign, ...]]
+) -> FormMatrix:
     """Bring the positive side of centred forms into the band, by the branch that it takes at the point.
 
     A branch is the position, the first of every second place that takes an empty side's mass, and how to
@@ -57,21 +67,23 @@ def _side(ground: Ground, side: Sheet, norm: BandNorm, branch: tuple[int, int, t
     """
     position, spare, parts = branch
     if position > 0:
-        return projected(ground, side, norm.high, Sign.AT_LEAST)
+        return projected(sampled, side, norm.high, Sign.AT_LEAST)
     if position < 0 and not norm.lift.shares_equally:
-        return projected(ground, side, norm.low, Sign.AT_MOST)
-    is_up = ground.signs_at(side) > 0
+        return projected(sampled, side, norm.low, Sign.AT_MOST)
+    is_up = sampled.signs_at(side) > 0
     positive = np.flatnonzero(is_up).tolist()
     mass = side.numbers[:, positive].sum(axis=1)
     low, high = (int(bound * side.denominator) for bound in (norm.low, norm.high))
     if position == 0:
         signs = [Sign.AT_LEAST if up else Sign.AT_MOST for up in is_up]
         edges = [_edge(mass, low, Sign.AT_LEAST), _edge(mass, high, Sign.AT_MOST)]
-        settle(ground, [Columns(side.numbers, signs, parts), *edges])
-        return Sheet(np.where(is_up, side.numbers, 0), side.denominator)
+        settle(sampled, [Columns(side.numbers, signs, parts), *edges])
+        return FormMatrix(np.where(is_up, side.numbers, 0), side.denominator)
     signs = [Sign.MORE if up else Sign.AT_MOST for up in is_up]
-    settle(ground, [Columns(side.numbers, signs, parts), _edge(mass, low, Sign.AT_MOST)])
-    return _lifted(Sheet(np.where(is_up, side.numbers, 0), side.denominator), positive, (mass, low), spare)
+    settle(sampled, [Columns(side.numbers, signs, parts), _edge(mass, low, Sign.AT_MOST)])
+    return _lifted(
+        FormMatrix(np.where(is_up, side.numbers, 0), side.denominator), positive, (mass, low), spare
+    )
 
 
 def _edge(mass: np.ndarray, bound: int, sign: Sign) -> Columns:
@@ -81,7 +93,9 @@ def _edge(mass: np.ndarray, bound: int, sign: Sign) -> Columns:
     return Columns(beyond[:, None], [sign], is_whole=True)
 
 
-def _lifted(side: Sheet, positive: Sequence[int], missing: tuple[np.ndarray, int], spare: int) -> Sheet:
+def _lifted(
+    side: FormMatrix, positive: Sequence[int], missing: tuple[np.ndarray, int], spare: int
+) -> FormMatrix:
     """Add what a side lacks equally to its positive places, or to every second place where it has none."""
     mass, low = missing
     takers = list(positive) or list(range(spare, side.numbers.shape[1], 2))
@@ -89,4 +103,4 @@ def _lifted(side: Sheet, positive: Sequence[int], missing: tuple[np.ndarray, int
     share[0] += low
     raised = side.numbers * len(takers)
     raised[:, takers] += share[:, None]
-    return Sheet(raised, side.denominator * len(takers))
+    return FormMatrix(raised, side.denominator * len(takers))

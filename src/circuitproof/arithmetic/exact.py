@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +45,10 @@ class SideBranch:
     position: int
     """-1 below the band, 0 inside, 1 above."""
     support: tuple[int, ...]
+
+
+Sides: TypeAlias = tuple[SideBranch, SideBranch]
+"""The branches of the two sides of a band."""
 
 
 @dataclass(frozen=True, slots=True)

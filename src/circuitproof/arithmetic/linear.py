@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-Table: TypeAlias = npt.NDArray[Any]
+Tableau: TypeAlias = npt.NDArray[Any]
 
 _BETA = -1
 """The column of the values of basic variables."""
@@ -80,7 +80,7 @@ class _Simplex:
         self._ends = programme.ends
         count, width = len(programme.constraints), len(programme.ends)
         rows = [constraint.numbers for constraint in programme.constraints]
-        self._table: Table = np.empty((count + 1, width + 1), dtype=object)
+        self._table: Tableau = np.empty((count + 1, width + 1), dtype=object)
         for place, row in enumerate([*rows, tuple(-number for number in programme.objective)]):
             least, steps = self._in_units(row)
             self._table[place, :width] = steps

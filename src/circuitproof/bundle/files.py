@@ -1,10 +1,10 @@
-"""Writing a bundle: everything a stranger needs to check the answers, and nothing else."""
+"""Writing a bundle: everything that anyone needs to check the answers, and nothing else."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from circuitproof.bundle.numbered import Numbers
+from circuitproof.bundle.numbered import Numbering
 from circuitproof.bundle.tensors import Extract, extracts, safetensors_bytes
 from circuitproof.files.canonical import Json, canonical_json, digest_bytes, readable_json
 from circuitproof.files.reading import write_rational
@@ -29,7 +29,7 @@ def write_bundle(path: Path, battery: Battery) -> None:
 def bundle_files(battery: Battery) -> Mapping[str, bytes]:
     """Return the files of a bundle, without the manifest, with only the folds that evidence refers to."""
     claim, chosen = battery.claim, extracts(battery.claim, battery.tokens)
-    numbers = Numbers({prompt: place for place, prompt in enumerate(battery.shown.prompts)})
+    numbers = Numbering({prompt: place for place, prompt in enumerate(battery.shown.prompts)})
     answers: list[Json] = [_answer_to_json(answer, numbers) for answer in battery.answers]
     listed = canonical_json({**claim.task.domain_to_json(), **battery.shown.to_json()})
     domain: Json = {"digest": str(digest_bytes(listed)), "prompts": len(battery.shown)}
@@ -48,7 +48,7 @@ def bundle_files(battery: Battery) -> Mapping[str, bytes]:
     }
 
 
-def _answer_to_json(answer: Answer, numbers: Numbers) -> Json:
+def _answer_to_json(answer: Answer, numbers: Numbering) -> Json:
     return {
         "property": answer.prop.to_json(),
         "verdict": str(answer.verdict),

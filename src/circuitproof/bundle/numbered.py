@@ -38,11 +38,11 @@ from circuitproof.proof.fold import Fold
 from circuitproof.proof.regions.regions import tree_to_json
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.labelled import Label
-from circuitproof.tasks.patterns import Tokens, tokens_to_json
+from circuitproof.tasks.patterns import TokenClass, tokens_to_json
 
 
 @dataclass(slots=True)
-class Numbers:
+class Numbering:
     """What the prompts and folds of a certificate are called: their places, folds in order of appearance."""
 
     prompts: dict[Prompt, int]
@@ -138,13 +138,13 @@ def _exact(leaf: Leaf) -> FoldLeaf:
     return leaf
 
 
-def _answer(answer: Label | int | Tokens | Fraction | tuple[int, int]) -> dict[str, Json]:
+def _answer(answer: Label | int | TokenClass | Fraction | tuple[int, int]) -> dict[str, Json]:
     match answer:
         case Label(right, group):
             return {"answer": right, "class": group}
         case int():
             return {"length": answer}
-        case Tokens():
+        case TokenClass():
             return {"class": tokens_to_json(answer)}
         case Fraction():
             return {"sum": write_rational(answer)}

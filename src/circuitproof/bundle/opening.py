@@ -27,7 +27,7 @@ from circuitproof.tasks.rules import AnswerRule, RelationRule
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(WeightFile):
+class KeptWeights(WeightFile):
     """The weights of a bundle: some tensors, and of some of these only some rows."""
 
     full: Shapes
@@ -51,7 +51,7 @@ class Kept(WeightFile):
 
 @dataclass(frozen=True, slots=True)
 class AskedTask:
-    """What a claim says of its task; `names` are a stranger's and may be any text."""
+    """What a claim says of its task; `names` are untrusted and may be any text."""
 
     name: str
     declaration: str | None
@@ -72,7 +72,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedBundle:
     """A bundle: what is claimed of which circuit of which model, on which prompts, and the answers."""
 
     path: Path
@@ -86,7 +86,7 @@ class Opened:
     """Rows of exact logits, to which evidence refers by number."""
 
 
-def open_bundle(path: Path, files: Mapping[str, bytes]) -> Opened:
+def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:
     """Read a bundle from the very bytes that the checker has judged, whatever the path holds by now."""
     claim, asked, certificate = (
         Fields(parse_json(files[name], str(path / name)), str(path / name))
@@ -96,7 +96,7 @@ def open_bundle(path: Path, files: Mapping[str, bytes]) -> Opened:
     programs = read_program_lines(claim.fields("programs"), architecture)
     circuit = parse_circuit(claim.value("circuit"), claim.path("circuit"))
     answers = certificate.each("answers", lambda one: _read_answer(one, circuit))
-    return Opened(
+    return OpenedBundle(
         path,
         Frozen(
             Declaration(architecture, programs, None),
@@ -111,7 +111,7 @@ def open_bundle(path: Path, files: Mapping[str, bytes]) -> Opened:
     )
 
 
-def _read_weights(file: WeightFile, claim: Fields) -> Kept:
+def _read_weights(file: WeightFile, claim: Fields) -> KeptWeights:
     listed = claim.fields("weights")
     parts = {name: listed.fields(name) for name in listed.keys()}  # noqa: SIM118  # Fields is not a mapping
     rows = {
@@ -120,7 +120,7 @@ def _read_weights(file: WeightFile, claim: Fields) -> Kept:
         if part.value("rows") is not None
     }
     full = {name: part.integers("shape") for name, part in parts.items()}
-    return Kept(file.path, file.content, file.places, full, rows)
+    return KeptWeights(file.path, file.content, file.places, full, rows)
 
 
 def _read_task(fields: Fields) -> AskedTask:

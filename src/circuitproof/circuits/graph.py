@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from circuitproof.errors import DeclarationError
 
-Place: TypeAlias = tuple[int, ...]
+ComputationOrder: TypeAlias = tuple[int, ...]
 """Layer, then attention before MLP, then head, then port: the order in which nodes are computed."""
 
 
@@ -22,7 +22,7 @@ class Embed:
     """Outputs token plus position embedding."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ComputationOrder:
         return (-1, 0, 0)
 
     def __str__(self) -> str:
@@ -37,7 +37,7 @@ class Head:
     index: int
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ComputationOrder:
         return (self.layer, 0, self.index)
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Mlp:
     layer: int
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ComputationOrder:
         return (self.layer, 1, 0)
 
     def __str__(self) -> str:
@@ -59,21 +59,21 @@ class Mlp:
 
 
 @dataclass(frozen=True, slots=True)
-class Logits:
+class LogitsNode:
     """The output; nothing reads it."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ComputationOrder:
         return (sys.maxsize, 0, 0)
 
     def __str__(self) -> str:
         return "logits"
 
 
-Node: TypeAlias = Embed | Head | Mlp | Logits
+Node: TypeAlias = Embed | Head | Mlp | LogitsNode
 
 EMBED = Embed()
-LOGITS = Logits()
+LOGITS = LogitsNode()
 
 
 class Use(StrEnum):
@@ -92,7 +92,7 @@ class Port:
     use: Use
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ComputationOrder:
         return (*self.head.place, list(Use).index(self.use))
 
     def __str__(self) -> str:
@@ -136,7 +136,7 @@ class Edge:
         return reader(self.target)
 
     @property
-    def place(self) -> tuple[Place, Place]:
+    def place(self) -> tuple[ComputationOrder, ComputationOrder]:
         """Return the key that sorts edges by source, then by target."""
         return (self.source.place, self.target.place)
 

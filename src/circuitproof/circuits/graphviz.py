@@ -51,7 +51,7 @@ _SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _DotToken:
     """A word of the text, or one of its marks."""
 
     text: str
@@ -82,7 +82,7 @@ def parse_graphviz(text: str, where: str, sizes: Graph | None = None) -> Circuit
         return _circuit(kept, parser.nodes, where, sizes)
 
 
-def _words(text: str, where: str) -> Iterator[_Word]:
+def _words(text: str, where: str) -> Iterator[_DotToken]:
     place = 0
     while place < len(text):
         if skipped := _SKIPPED.match(text, place):
@@ -94,15 +94,15 @@ def _words(text: str, where: str) -> Iterator[_Word]:
             raise InputError(f"{where}: line {line} is not Graphviz text: {text[place : place + _SHOWN]!r}")
         place = found.end()
         if found["mark"]:
-            yield _Word(found["mark"], is_mark=True)
+            yield _DotToken(found["mark"], is_mark=True)
         else:
-            yield _Word(found["quoted"] or found["angled"] or found["plain"] or "", is_mark=False)
+            yield _DotToken(found["quoted"] or found["angled"] or found["plain"] or "", is_mark=False)
 
 
 class _Parser:
     """Reads the statements of one directed graph without subgraphs."""
 
-    def __init__(self, words: Sequence[_Word], where: str) -> None:
+    def __init__(self, words: Sequence[_DotToken], where: str) -> None:
         self._words, self._where, self._place = words, where, 0
         self._style = ""
         self.nodes: dict[str, None] = {}
@@ -169,7 +169,7 @@ class _Parser:
     def _peek(self, text: str) -> bool:
         return self._place < len(self._words) and self._words[self._place].text == text
 
-    def _next(self) -> _Word:
+    def _next(self) -> _DotToken:
         if self._place == len(self._words):
             raise InputError(f"{self._where} ends within its graph; want a closing brace")
         self._place += 1

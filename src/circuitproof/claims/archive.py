@@ -8,7 +8,7 @@ from pathlib import Path
 
 from circuitproof.bundle.files import CERTIFICATE, CLAIM, DOMAIN, WEIGHTS
 from circuitproof.claims.file import ClaimsFile
-from circuitproof.claims.places import BUNDLE, RECORD, Proof, is_meant, proofs_in
+from circuitproof.claims.places import BUNDLE, RECORD, ProofFolder, is_meant, proofs_in
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import digest_bytes, readable_json, write_file
 from circuitproof.files.codec import to_json
@@ -56,7 +56,7 @@ def _name_beside(claims: Path, path: Path) -> str:
         ) from error
 
 
-def _proof_files(proof: Proof, at: str) -> Iterator[tuple[str, bytes]]:
+def _proof_files(proof: ProofFolder, at: str) -> Iterator[tuple[str, bytes]]:
     if not proof.is_there:
         raise InputError(f"claim {proof.claim.name!r} is not proved in {proof.folder.parent}; prove it first")
     check_seal(proof.bundle, frozenset({CLAIM, DOMAIN, WEIGHTS, CERTIFICATE}))

@@ -8,7 +8,7 @@ from itertools import repeat
 from pathlib import Path
 
 from circuitproof.claims.file import ClaimsFile
-from circuitproof.claims.places import Proof, Record, changed_words, is_meant, proofs_in
+from circuitproof.claims.places import ProofFolder, ProofRecord, changed_words, is_meant, proofs_in
 from circuitproof.claims.stated import StatedClaim
 from circuitproof.errors import ExitCode
 from circuitproof.files.canonical import Json
@@ -22,7 +22,7 @@ from circuitproof_check.main import Outcome, Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckedClaim:
     """A claim and what the checker says of its bundle."""
 
     claim: StatedClaim
@@ -38,7 +38,7 @@ class Checked:
     """How long the checker took."""
     size: int
     """How many bytes the bundle has."""
-    record: Record
+    record: ProofRecord
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -101,7 +101,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class UnprovedClaim:
     """A claim that is not proved yet."""
 
     claim: StatedClaim
@@ -125,7 +125,7 @@ def check_claims(
     jobs: int = 1,
     has_models: bool = True,
     hear: Callable[[str, int, int], None],
-) -> tuple[Checked | Missing, ...]:
+) -> tuple[CheckedClaim | UnprovedClaim, ...]:
     """Judge the bundle of every claim of a file in `folder`, several at a time.
 
     Without models, bundles are compared with claims, tasks and circuits alone, and so is a bundle whose model
@@ -146,16 +146,16 @@ def _task(claim: StatedClaim, *, has_models: bool) -> Task:
 
 
 def _heard(
-    found: Iterator[Checked | Missing], total: int, hear: Callable[[str, int, int], None]
-) -> Iterator[Checked | Missing]:
+    found: Iterator[CheckedClaim | UnprovedClaim], total: int, hear: Callable[[str, int, int], None]
+) -> Iterator[CheckedClaim | UnprovedClaim]:
     for done, one in enumerate(found, start=1):
         hear(one.claim.name, done, total)
         yield one
 
 
-def _check(proof: Proof, task: Task, has_models: bool) -> Checked | Missing:  # noqa: FBT001  # given by a map
+def _check(proof: ProofFolder, task: Task, has_models: bool) -> CheckedClaim | UnprovedClaim:  # noqa: FBT001  # given by a map
     if not proof.is_there:
-        return Missing(proof.claim, proof.bundle)
+        return UnprovedClaim(proof.claim, proof.bundle)
     against, base = proof.claim.beside() if has_models else (None, None)
     beside = (("--against", against), ("--base", base))
     models = [word for flag, path in beside if path is not None for word in (flag, str(path))]
@@ -166,7 +166,7 @@ def _check(proof: Proof, task: Task, has_models: bool) -> Checked | Missing:  # 
         words = [str(proof.bundle.absolute()), *models, *allowed, "--task", str(file), "--json"]
         report = _read_report(run_checker(words))
     seconds = round(time.perf_counter() - begun, 3)
-    return Checked(
+    return CheckedClaim(
         claim=proof.claim,
         bundle=proof.bundle,
         against=against,
@@ -186,7 +186,7 @@ def _read_report(said: str) -> Report:
     return Report(outcome, fields.text("reason"), {key: found.value(key) for key in found.keys()})  # noqa: SIM118  # Fields is not a mapping
 
 
-def _compared(report: Report, proof: Proof, *, has_models: bool) -> Report:
+def _compared(report: Report, proof: ProofFolder, *, has_models: bool) -> Report:
     """Return the report on a bundle, which is invalid if it states another claim than the file does."""
     if not report.claim or is_meant(proof, has_models=has_models):
         return report

@@ -13,7 +13,7 @@ from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.loading import task_spec
-from circuitproof.verbs.verification import Place, parse_properties
+from circuitproof.verbs.verification import PerturbationSite, parse_properties
 
 _CODEC = Codec()
 _OF_MODEL = (Kind.AGREEMENT, Kind.MINIMUM, Kind.LESION_IDENTITY)
@@ -84,7 +84,7 @@ def _read_claim(folder: Path, models: Mapping[str, StatedModel], fields: Fields)
         task=task_spec(fields.text("task"), folder),
         circuit=folder / fields.text("circuit") if fields.has("circuit") else None,
         properties=_read_properties(fields, [kind for kind in expected if kind not in _OF_MODEL]),
-        place=_CODEC.record(Place, fields),
+        place=_CODEC.record(PerturbationSite, fields),
         agrees_with=_read_other(folder, fields, expected),
         fewest=_read_fewest(folder, fields, expected),
         base=_read_base(models, fields, expected),

@@ -26,7 +26,7 @@ BUNDLE, RECORD = "bundle", "proved.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ProofRecord:
     """What proving a claim took, and the prover's verdicts; the bundle beside it has the proof."""
 
     seconds: float
@@ -35,7 +35,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class ProofFolder:
     """The folder of a claim's proof."""
 
     claim: StatedClaim
@@ -49,8 +49,8 @@ class Proof:
     def is_there(self) -> bool:
         return self.bundle.is_dir()
 
-    def record(self) -> Record:
-        return read_record(self.folder / RECORD, Record)
+    def record(self) -> ProofRecord:
+        return read_record(self.folder / RECORD, ProofRecord)
 
     def is_finished(self, claim: Claim, *, force: bool) -> bool:
         """Say whether the claim is proved here; another one is refused, or with `force` may be replaced."""
@@ -68,9 +68,9 @@ class Proof:
         return False
 
 
-def proofs_in(folder: Path, file: ClaimsFile) -> tuple[Proof, ...]:
+def proofs_in(folder: Path, file: ClaimsFile) -> tuple[ProofFolder, ...]:
     """Return where the proof of each claim of a file stands in a folder."""
-    return tuple(Proof(claim, folder / claim.name) for claim in file.claims)
+    return tuple(ProofFolder(claim, folder / claim.name) for claim in file.claims)
 
 
 def refuse_place(folder: Path) -> None:
@@ -98,7 +98,7 @@ def identity_in(bundle: Path) -> LesionIdentity | None:
     return next((prop for prop in found if isinstance(prop, LesionIdentity)), None)
 
 
-def is_meant(proof: Proof, *, has_models: bool = True) -> bool:
+def is_meant(proof: ProofFolder, *, has_models: bool = True) -> bool:
     """Say whether a bundle states the claim of the file, as far as the models of it are at hand.
 
     What is stated of a model or a base that is not at hand is taken as it stands.

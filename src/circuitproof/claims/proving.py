@@ -13,7 +13,15 @@ from typing import TypeAlias
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.claims.file import ClaimsFile
-from circuitproof.claims.places import BUNDLE, RECORD, Proof, Record, changed_words, proofs_in, refuse_place
+from circuitproof.claims.places import (
+    BUNDLE,
+    RECORD,
+    ProofFolder,
+    ProofRecord,
+    changed_words,
+    proofs_in,
+    refuse_place,
+)
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.files.canonical import Json, write_directory
 from circuitproof.files.codec import to_json
@@ -27,11 +35,11 @@ Hear: TypeAlias = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Proved:
+class SettledClaim:
     """A claim that is proved, refuted or undecided, and whether that is as expected."""
 
     name: str
-    record: Record
+    record: ProofRecord
     changed: str
     """Which verdicts are not as expected; empty where all are."""
     is_new: bool
@@ -50,7 +58,7 @@ class Proved:
 
 def prove_claims(
     file: ClaimsFile, out: Path, hear: Hear, *, jobs: int = 1, force: bool = False
-) -> tuple[Proved, ...]:
+) -> tuple[SettledClaim, ...]:
     """Prove every claim of a file that is not proved in `out` yet; nothing else there is replaced.
 
     Bad input is refused before anything is proved. Several `jobs` are processes, one for each claim.
@@ -64,7 +72,7 @@ def prove_claims(
     done = len(proofs) - len(asked)
     hear("", done, len(proofs))
 
-    def tell(proof: Proof) -> None:
+    def tell(proof: ProofFolder) -> None:
         nonlocal done
         done += 1
         hear(proof.claim.name, done, len(proofs))
@@ -79,7 +87,7 @@ def prove_claims(
     return tuple(_proved(proof, is_new=proof.claim.name in new) for proof in proofs)
 
 
-def prove_one(proof: Proof, claim: Claim) -> None:
+def prove_one(proof: ProofFolder, claim: Claim) -> None:
     """Prove a claim into its folder, which appears whole or not at all; what was there is replaced."""
     if proof.folder.exists():
         shutil.rmtree(proof.folder)
@@ -91,19 +99,24 @@ def prove_one(proof: Proof, claim: Claim) -> None:
 
         def fill(folder: Path) -> None:
             write_bundle(folder / BUNDLE, battery)
-            write_record(folder / RECORD, Record(round(seconds, 3), battery.cells, verdicts))
+            write_record(folder / RECORD, ProofRecord(round(seconds, 3), battery.cells, verdicts))
 
         write_directory(proof.folder, fill)
 
 
-def _proved(proof: Proof, *, is_new: bool) -> Proved:
+def _proved(proof: ProofFolder, *, is_new: bool) -> SettledClaim:
     record = proof.record()
     changed = changed_words(proof.claim.expected, record.verdicts)
-    return Proved(proof.claim.name, record, changed, is_new)
+    return SettledClaim(proof.claim.name, record, changed, is_new)
 
 
 def _prove_in_processes(
-    file: ClaimsFile, proofs: Sequence[Proof], jobs: int, tell: Callable[[Proof], None], *, force: bool
+    file: ClaimsFile,
+    proofs: Sequence[ProofFolder],
+    jobs: int,
+    tell: Callable[[ProofFolder], None],
+    *,
+    force: bool,
 ) -> None:
     """Let a process of its own prove each claim; where one fails, or the work is ended, all end."""
     running: list[subprocess.Popen[str]] = []
@@ -121,7 +134,7 @@ def _prove_in_processes(
 
 
 def _prove_apart(
-    file: ClaimsFile, proof: Proof, running: list[subprocess.Popen[str]], *, force: bool
+    file: ClaimsFile, proof: ProofFolder, running: list[subprocess.Popen[str]], *, force: bool
 ) -> None:
     words = ["claims", "prove", str(file.path), "--out", str(proof.folder.parent), "--only", proof.claim.name]
     models = [word for name, path in file.given.items() for word in ("--model", f"{name}={path}")]

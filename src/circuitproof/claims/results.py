@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from circuitproof.claims.checking import Checked, Missing
+from circuitproof.claims.checking import CheckedClaim, UnprovedClaim
 from circuitproof.claims.forms import Format
 from circuitproof.claims.page import page_of
 from circuitproof.claims.tables import claims_table, written
@@ -18,7 +18,7 @@ class Claims:
     """The claims of a file, as the independent checker judged them."""
 
     name: str
-    claims: tuple[Checked | Missing, ...]
+    claims: tuple[CheckedClaim | UnprovedClaim, ...]
 
     @property
     def exit_code(self) -> ExitCode:
@@ -37,7 +37,7 @@ class Claims:
 
     def uncompared(self) -> Iterator[str]:
         """Say which bundles were not compared with the models that they are about."""
-        checked = [one for one in self.claims if isinstance(one, Checked)]
+        checked = [one for one in self.claims if isinstance(one, CheckedClaim)]
         for what in dict.fromkeys(one.uncompared for one in checked if one.uncompared):
             names = ", ".join(repr(str(one.claim.name)) for one in checked if one.uncompared == what)
             yield f"not compared with the {what}: {names}; the verdicts are about the weights in the bundles"

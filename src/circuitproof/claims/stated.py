@@ -20,7 +20,7 @@ from circuitproof.proof.properties.property import Property
 from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.loading import is_task_file
 from circuitproof.verbs.asked import asked_model
-from circuitproof.verbs.verification import Place, Request, claim_of
+from circuitproof.verbs.verification import PerturbationSite, Request, claim_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class StatedClaim:
     """Without one, all edges: the model itself."""
     properties: tuple[Property, ...]
     """Those that can be told without the model; `agrees_with`, `fewest` and `base` are of the others."""
-    place: Place
+    place: PerturbationSite
     agrees_with: Path | None = None
     """The other circuit of agreement, if it is claimed."""
     fewest: StatedFewest | None = None

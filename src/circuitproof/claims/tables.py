@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from circuitproof.claims.checking import Checked, Missing
+from circuitproof.claims.checking import CheckedClaim, UnprovedClaim
 from circuitproof.claims.forms import Format
 from circuitproof.files.reading import Fields
 from circuitproof.reports.reporting import claim_cells
@@ -28,44 +28,44 @@ _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
 }
 
 
-def claims_table(title: str, found: Sequence[Checked | Missing]) -> Table:
+def claims_table(title: str, found: Sequence[CheckedClaim | UnprovedClaim]) -> Table:
     """Return a row for each property of each claim; what all properties share stands in the first."""
     return Table(title, COLUMNS, tuple(row for one in found for row in _rows(one)))
 
 
-def _rows(one: Checked | Missing) -> Iterator[tuple[str, ...]]:
+def _rows(one: CheckedClaim | UnprovedClaim) -> Iterator[tuple[str, ...]]:
     match one:
-        case Missing():
+        case UnprovedClaim():
             verdicts, shared = {}, ("",) * 6
-        case Checked():
+        case CheckedClaim():
             verdicts, shared = one.verdicts, _shared(one)
         case _:
             assert_never(one)
-    outcome = "not proved yet" if isinstance(one, Missing) else one.report.outcome.name.lower()
+    outcome = "not proved yet" if isinstance(one, UnprovedClaim) else one.report.outcome.name.lower()
     for place, (kind, wanted) in enumerate(one.claim.expected.items()):
         numbers = shared if place == 0 else ("",) * len(shared)
         yield ("" if place else one.claim.name, kind, verdicts.get(kind, outcome), wanted, *numbers)
 
 
-def _shared(one: Checked) -> tuple[str, ...]:
+def _shared(one: CheckedClaim) -> tuple[str, ...]:
     if not one.report.claim:
         return ("",) * 6
     edges, prompts, _ = claim_cells(Fields(one.report.claim, one.claim.name))
     return (edges, prompts, f"{one.record.cells}", *_cost(one))
 
 
-def _cost(one: Checked) -> tuple[str, str, str]:
+def _cost(one: CheckedClaim) -> tuple[str, str, str]:
     return (f"{one.record.seconds:.1f}", f"{one.seconds:.1f}", f"{one.size:,}")
 
 
-def short_table(title: str, found: Sequence[Checked | Missing]) -> Table:
+def short_table(title: str, found: Sequence[CheckedClaim | UnprovedClaim]) -> Table:
     """Return a row for each claim, as a terminal has room for it."""
     columns = ("claim", "edges#", "prompts#", "the checker says", "prove s#", "check s#", "bytes#")
     return Table(title, columns, tuple(map(_short_row, found)))
 
 
-def _short_row(one: Checked | Missing) -> tuple[str, ...]:
-    if isinstance(one, Missing):
+def _short_row(one: CheckedClaim | UnprovedClaim) -> tuple[str, ...]:
+    if isinstance(one, UnprovedClaim):
         return (one.claim.name, "", "", "not proved yet", "", "", "")
     if not one.report.claim:
         return (one.claim.name, "", "", one.report.outcome.name.lower(), *_cost(one))

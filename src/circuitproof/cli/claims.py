@@ -16,7 +16,7 @@ from circuitproof.files.replacing import Continued, OneFile
 
 if TYPE_CHECKING:
     from circuitproof.claims.file import ClaimsFile
-    from circuitproof.claims.proving import Proved
+    from circuitproof.claims.proving import SettledClaim
     from circuitproof.claims.results import Claims
 
 group = Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
@@ -26,7 +26,7 @@ _FOLDER = "The folder of the proofs, one for each claim. [default: the file's, o
 ProofsOut = Annotated[Path | None, Option("--out", help=_FOLDER), Continued()]
 Proofs = Annotated[Path | None, Option("--proofs", help=_FOLDER)]
 Jobs = Annotated[int, Option("--jobs", min=1, help="How many claims are worked on at a time.")]
-Only = Annotated[list[str] | None, Option("--only", help="A claim by its name; repeat for several.")]
+OnlyOption = Annotated[list[str] | None, Option("--only", help="A claim by its name; repeat for several.")]
 Anew = Annotated[bool, Option("--force", help="Replace proofs of other claims that stand there.")]
 Models = Annotated[
     list[str] | None,
@@ -49,7 +49,7 @@ def prove_all(  # noqa: PLR0913, PLR0917  # what is proved, and how
     out: ProofsOut = None,
     models: Models = None,
     jobs: Jobs = 1,
-    only: Only = None,
+    only: OnlyOption = None,
     is_anew: Anew = False,
     as_json: AsJson = False,
 ) -> None:
@@ -70,7 +70,7 @@ def check_all(  # noqa: PLR0913, PLR0917  # what is checked, and how
     proofs: Proofs = None,
     models: Models = None,
     jobs: Jobs = 1,
-    only: Only = None,
+    only: OnlyOption = None,
     no_models: NoModels = False,
     as_json: AsJson = False,
 ) -> None:
@@ -93,7 +93,7 @@ def tabulate(  # noqa: PLR0913, PLR0917  # what is tabulated, and how
     ] = None,
     models: Models = None,
     jobs: Jobs = 1,
-    only: Only = None,
+    only: OnlyOption = None,
     no_models: NoModels = False,
     as_json: AsJson = False,
 ) -> None:
@@ -179,7 +179,7 @@ def shown_claims(stated: "ClaimsFile") -> "Iterator[Callable[[str, int, int], No
         yield lambda name, done, _: bar.update(bar.task_ids[0], completed=done, note=name)
 
 
-def _show_proved(found: "tuple[Proved, ...]") -> None:
+def _show_proved(found: "tuple[SettledClaim, ...]") -> None:
     for one in found:
         verdicts = ", ".join(f"{kind} {verdict}" for kind, verdict in one.record.verdicts.items())
         when = f"in {one.record.seconds:.1f} s" if one.is_new else "before"

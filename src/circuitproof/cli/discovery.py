@@ -11,7 +11,7 @@ from circuitproof.cli.options import Ablated, AsJson, Deadline, ModelOption, Mod
 from circuitproof.cli.show import printing, show_json, show_line, show_note
 from circuitproof.errors import ExitCode, asked_for
 from circuitproof.files.replacing import OneFile
-from circuitproof.find.choices import Objective, Order, Removal, Rule, Search
+from circuitproof.find.choices import Objective, Order, RemovalUnit, Search, SelectionRule
 
 _Thresholds = Annotated[
     list[float] | None,
@@ -31,12 +31,12 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
         Objective, Option("--objective", help="Keep the model's decisions, or the right answers.")
     ] = Objective.MODEL,
     granularity: Annotated[
-        Removal,
+        RemovalUnit,
         Option(
             "--granularity",
             help="Remove an edge between two nodes, all between two blocks, or an edge into a port.",
         ),
-    ] = Removal.HEAD,
+    ] = RemovalUnit.HEAD,
     ablation: Ablated = None,
     order: Annotated[
         Order, Option("--order", help="Try the least important first, or go from the logits backwards.")
@@ -46,19 +46,19 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     ] = Search.GREEDY,
     threshold: _Thresholds = None,
     rule: Annotated[
-        Rule, Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
-    ] = Rule.SPARSITY,
+        SelectionRule, Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
+    ] = SelectionRule.SPARSITY,
     deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Find a circuit that keeps what a model decides on a task, and report every candidate (in floats)."""
     from circuitproof.find.extracted import extraction_said
-    from circuitproof.find.extraction import THRESHOLDS, Method, report_path
+    from circuitproof.find.extraction import THRESHOLDS, ExtractionMethod, report_path
     from circuitproof.find.extraction import extract as extract_circuit
 
     chosen = tuple(threshold or THRESHOLDS)
     with asked_for():
-        method = Method(
+        method = ExtractionMethod(
             objective=objective,
             granularity=granularity,
             order=order,

@@ -34,8 +34,8 @@ app = typer.Typer(
 )
 
 _FIRST = """\
-circuitproof turns an explanation of a transformer circuit into a claim, and the claim into a proof that a
-stranger can check or a counterexample that a stranger can replay. To begin:
+circuitproof turns an explanation of a transformer circuit into a claim, and the claim into a proof that
+anyone can check or a counterexample that anyone can replay. To begin:
 
   circuitproof train recipes/toy-band.toml --out run
   circuitproof extract --model run/model --task quotes --out quotes.json

@@ -13,7 +13,7 @@ from circuitproof.files.reading import alone
 from circuitproof.files.replacing import Folder
 
 if TYPE_CHECKING:
-    from circuitproof.importers.hugging_face_gate import Agreement
+    from circuitproof.importers.hugging_face_gate import LogitAgreement
     from circuitproof.tasks.alphabet import Alphabet
     from circuitproof.verbs.models import Described
 
@@ -107,7 +107,7 @@ def import_hf(
     from circuitproof.verbs.models import count_parameters
 
     folder = locate(source, revision)
-    agreements: list[Agreement] = []
+    agreements: list[LogitAgreement] = []
 
     def gate(model: Path) -> None:
         from circuitproof.importers.hugging_face_gate import compare as beside

@@ -51,7 +51,7 @@ Force = Annotated[
     ),
 ]
 RecipeFile = Annotated[Path, Argument(metavar="RECIPE", help="A recipe file.")]
-RunFolder = Annotated[
+RunFolderOption = Annotated[
     Path | None, Option("--out", help="The run's folder. [default: build/NAME]"), Continued()
 ]
 _TASK = "A task by name, or its file (.toml or .json)"
@@ -74,7 +74,7 @@ At = Annotated[
 Perturbed = Annotated[
     str, Option("--positions", help="Which positions to perturb: last, all, or such as 0,3.")
 ]
-Parts = Annotated[int, Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
+BudgetOption = Annotated[int, Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
 ModelOption = Annotated[Path, Option("--model", help="A model directory.")]
 TaskName = Annotated[str, Option("--task", help=f"{_TASK}.", show_default=False, callback=known_tasks)]
 CircuitFile = Annotated[
@@ -107,12 +107,14 @@ PatternText = Annotated[
         help="The prompts meant, in place of the task file's own: 'any{1..8} with exactly 1 of [9, 10]'.",
     ),
 ]
-Limits = Annotated[
+LimitsOption = Annotated[
     bool,
     Option("--limits", help="Where a claim about a pattern fails, look for the largest part that is proved."),
 ]
 Regions = Annotated[int, Option("--regions", min=1, help="The most regions of a pattern, for each property.")]
-Listed = Annotated[int, Option("--listed", min=0, help="The most prompts of a region to compute one by one.")]
+ListedOption = Annotated[
+    int, Option("--listed", min=0, help="The most prompts of a region to compute one by one.")
+]
 Deadline = Annotated[
     float | None,
     Option(

@@ -15,7 +15,7 @@ INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 """The signals that end work with what is known so far: of a person at a terminal, and of a scheduler."""
 
 
-class _Closed(StringIO):
+class _ClosedOutput(StringIO):
     """What stands for a standard output that was closed before the program began."""
 
     def write(self, text: str, /) -> int:  # noqa: ARG002  # nothing is written
@@ -44,7 +44,7 @@ class _Watched:
 def watched_output() -> Iterator[None]:
     """Watch standard output while a command runs, its last line too."""
     stream = sys.stdout
-    sys.stdout = _Watched(_Closed() if stream is None else stream)
+    sys.stdout = _Watched(_ClosedOutput() if stream is None else stream)
     try:
         yield
         sys.stdout.flush()

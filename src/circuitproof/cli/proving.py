@@ -14,14 +14,14 @@ from circuitproof.cli.options import (
     AgreesWith,
     AsJson,
     At,
+    BudgetOption,
     BundleOut,
     CircuitFile,
     Deadline,
     Epsilon,
-    Limits,
-    Listed,
+    LimitsOption,
+    ListedOption,
     ModelOption,
-    Parts,
     PatternText,
     Perturbed,
     Properties,
@@ -37,7 +37,7 @@ from circuitproof.solvers.choices import Branching, Engine
 if TYPE_CHECKING:
     from circuitproof.proof.effort import Pace
     from circuitproof.verbs.minimality import Minimality
-    from circuitproof.verbs.verification import Place, Request, Verification
+    from circuitproof.verbs.verification import PerturbationSite, Request, Verification
 
 
 def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
@@ -53,16 +53,16 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     method: Annotated[
         Method, Option("--method", help="How robustness is decided after a norm or inside the circuit.")
     ] = Method.COMPLETE,
-    budget: Parts = 20_000,
+    budget: BudgetOption = 20_000,
     engine: Engines = Engine.EXACT,
     anchors: Anchors = None,
     seconds: Seconds = 60.0,
     deadline: Deadline = None,
     branches: Branched = Branching.KEPT,
     pattern: PatternText = None,
-    limits: Limits = False,
+    limits: LimitsOption = False,
     regions: Regions = 4096,
-    listed: Listed = 1024,
+    listed: ListedOption = 1024,
     ablation: Ablated = None,
     measure_floats: Annotated[
         bool, Option("--measure-floats", help="Run the circuit in torch as well and compare.")
@@ -70,14 +70,14 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence for a stranger.
+    """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence to check.
 
     Without a circuit, the claim is about the whole model: all of its edges.
     """
     from circuitproof.verbs.asked import circuit_beside
-    from circuitproof.verbs.verification import Place, Request, parse_properties
+    from circuitproof.verbs.verification import PerturbationSite, Request, parse_properties
 
-    place = Place(at, positions)
+    place = PerturbationSite(at, positions)
     _refuse_idle(context, epsilon, engine)
     _refuse_unsearched(given(context, "method", "budget"), model, place)
     if method is Method.BRANCH:
@@ -117,7 +117,7 @@ def _refuse_idle(context: Context, epsilon: str | None, engine: Engine) -> None:
         refuse_idle(given(context, "method", "budget"), f"--engine {engine} leaves the exact engine out")
 
 
-def _refuse_unsearched(flags: tuple[str, ...], model: Path, place: "Place") -> None:
+def _refuse_unsearched(flags: tuple[str, ...], model: Path, place: "PerturbationSite") -> None:
     """Refuse options of a search where a formula gives the radius."""
     from circuitproof.verbs.verification import is_searched
 
@@ -154,7 +154,7 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
     circuit: CircuitFile = None,
     at: At = "logits input",
     positions: Perturbed = "last",
-    budget: Parts = 5_000,
+    budget: BudgetOption = 5_000,
     deadline: Deadline = 300.0,
     as_json: AsJson = False,
 ) -> None:
@@ -164,9 +164,9 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
     """
     from circuitproof.reports.results import radii_said
     from circuitproof.verbs.radii import find_radii
-    from circuitproof.verbs.verification import Place
+    from circuitproof.verbs.verification import PerturbationSite
 
-    place = Place(at, positions)
+    place = PerturbationSite(at, positions)
     _refuse_unsearched(given(context, "budget"), model, place)
     with paced(deadline, as_json=as_json) as pace:
         effort = Effort(budget=budget, pace=pace)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from circuitproof.proof.effort import Pace
     from circuitproof.solvers.rulings import Ruling
     from circuitproof.verbs.cost import Account, Costs
-    from circuitproof.verbs.cross_check import Asking, Compared, CrossCheck
+    from circuitproof.verbs.cross_check import Asking, ComparedProperty, CrossCheck
     from circuitproof.verbs.verification import Request
 
 Engines = Annotated[
@@ -100,11 +100,11 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
     """Write every query of a claim as an SMT-LIB file that says what each answer means."""
     from circuitproof.verbs.asked import circuit_beside
     from circuitproof.verbs.cross_check import Asking, write_queries
-    from circuitproof.verbs.verification import Place, Request, parse_properties
+    from circuitproof.verbs.verification import PerturbationSite, Request, parse_properties
 
     if epsilon is None:
         refuse_idle(given(context, "at", "positions"), "there is no --epsilon")
-    other, place = circuit_beside(agrees_with, model), Place(at, positions)
+    other, place = circuit_beside(agrees_with, model), PerturbationSite(at, positions)
     asked = parse_properties(properties or [], epsilon, agrees_with=other)
     request = Request(model=model, circuit=circuit, task=task, properties=asked, place=place)
     asking = Asking(engine=Engine.ALL, branching=branches, anchors=anchors)
@@ -173,7 +173,7 @@ def _show_costs(found: "Costs") -> None:
 
 
 def _counts(one: "Account") -> tuple[str, ...]:
-    from circuitproof.solvers.assertions import Source
+    from circuitproof.solvers.assertions import AssertionSource
     from circuitproof.verbs.cost import PAPER_PER_EDGE
 
     total = one.total
@@ -183,7 +183,7 @@ def _counts(one: "Account") -> tuple[str, ...]:
         f"{len(one.circuit)}",
         f"{float(one.per_edge):.0f}",
         f"{PAPER_PER_EDGE[one.variant]}",
-        *(f"{total.assertions.get(source, 0)}" for source in Source),
+        *(f"{total.assertions.get(source, 0)}" for source in AssertionSource),
         "" if total.per_norm is None else f"{float(total.per_norm):.1f}",
         f"{total.products}",
         f"{total.branches}",
@@ -192,13 +192,13 @@ def _counts(one: "Account") -> tuple[str, ...]:
     )
 
 
-def _compared_rows(claim: "Claim", one: "Compared") -> "Iterator[tuple[str, ...]]":
+def _compared_rows(claim: "Claim", one: "ComparedProperty") -> "Iterator[tuple[str, ...]]":
     from circuitproof.reports.answers import answer_row
 
     if one.answer is not None:
         name, verdict, met, seen = answer_row(claim, one.answer)
         yield (name, "exact", verdict, met, "", seen)
-    for ruling in one.hearing.rulings:
+    for ruling in one.solver_answers.rulings:
         met, seconds = f"{ruling.met}/{ruling.obligations}", f"{ruling.seconds:.2f}"
         yield (one.prop.name, ruling.solver, ruling.verdict, met, seconds, _seen(ruling))
 

@@ -89,10 +89,10 @@ def explain(  # noqa: PLR0913, PLR0917  # what is asked, of what, and within whi
     After a norm, what flips it is searched for, 10 seconds unless a deadline is given.
     """
     from circuitproof.models.declaration import read_declaration
+    from circuitproof.reports.bundle_view import tell
     from circuitproof.reports.explain import explain as explain_it
     from circuitproof.reports.results import explanation_said
     from circuitproof.reports.said import text_of
-    from circuitproof.reports.story import tell
     from circuitproof_check.main import Beside
 
     with paced(deadline, as_json=as_json) as pace:

@@ -59,10 +59,10 @@ class FolderName(str):
 
 
 _FOLDER = re.compile(r"(?![. ])[^/\\\x00-\x1f]{1,100}(?<! )")
-Count: TypeAlias = Annotated[int, Range(least=1)]
+PositiveInt: TypeAlias = Annotated[int, Range(least=1)]
 Size: TypeAlias = Annotated[int, Range(least=0)]
 Whole: TypeAlias = Annotated[int, Range(least=-inf)]
-Radius: TypeAlias = Annotated[Fraction, Range(above=0)]
+PositiveRational: TypeAlias = Annotated[Fraction, Range(above=0)]
 Positive: TypeAlias = Annotated[float, Range(above=0)]
 
 

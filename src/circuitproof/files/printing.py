@@ -1,4 +1,4 @@
-"""A stranger's text where people read it: whatever does not print is spelled out."""
+"""Untrusted text where people read it: whatever does not print is spelled out."""
 
 import html
 import json

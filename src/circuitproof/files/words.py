@@ -20,7 +20,7 @@ Built = TypeVar("Built")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class Lexeme:
     """A word, number or sign of a text with its line and column, counted from 1."""
 
     text: str
@@ -29,7 +29,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Grammar:
+class LexicalRules:
     """What is a word of a text, what stands between words, and whether the ends of lines are words too."""
 
     words: str
@@ -40,7 +40,7 @@ class Grammar:
 class Reader:
     """Walks over the words of a text and refuses what is not wanted, naming the place."""
 
-    def __init__(self, text: str, where: str, grammar: Grammar) -> None:
+    def __init__(self, text: str, where: str, grammar: LexicalRules) -> None:
         self._lines = text.split("\n") if grammar.has_lines else [text]
         self._grammar = grammar
         self._where = where
@@ -48,7 +48,7 @@ class Reader:
         self._words = tuple(self._split())
 
     @property
-    def word(self) -> Word:
+    def word(self) -> Lexeme:
         return self._words[self._place]
 
     def skip(self, text: str) -> bool:
@@ -94,7 +94,7 @@ class Reader:
         """Return the refusal of the next word."""
         return self.refusal(self.word, f"found {_show(self.word.text)}, want {wanted}")
 
-    def refusal(self, word: Word, sentence: str) -> InputError:
+    def refusal(self, word: Lexeme, sentence: str) -> InputError:
         """Return an error that points at `word`, with its line and a mark below the place."""
         line = "".join(sign if sign.isprintable() else " " for sign in self._lines[word.line - 1])
         start = max(0, word.column - 1 - _REACH)
@@ -104,26 +104,26 @@ class Reader:
         place = f"{self._where}, {where} {word.column}"
         return InputError(f"{place}: {sentence}\n  {shown}\n  {mark}")
 
-    def build(self, start: Word, make: Callable[[], Built]) -> Built:
+    def build(self, start: Lexeme, make: Callable[[], Built]) -> Built:
         """Return what `make` builds; if it contradicts itself, the refusal points at `start`."""
         try:
             return make()
         except DeclarationError as error:
             raise self.refusal(start, str(error)) from error
 
-    def _split(self) -> Iterator[Word]:
+    def _split(self) -> Iterator[Lexeme]:
         """Yield the words, a line end after each line that has any, and the end of the text."""
         for number, line in enumerate(self._lines, start=1):
             words = tuple(self._words_of_line(line, number))
             yield from words
             if words and self._grammar.has_lines:
-                yield Word(LINE_END, number, len(line) + 1)
-        yield Word(TEXT_END, len(self._lines), len(self._lines[-1]) + 1)
+                yield Lexeme(LINE_END, number, len(line) + 1)
+        yield Lexeme(TEXT_END, len(self._lines), len(self._lines[-1]) + 1)
 
-    def _words_of_line(self, line: str, number: int) -> Iterator[Word]:
+    def _words_of_line(self, line: str, number: int) -> Iterator[Lexeme]:
         pieces = f"(?P<blank>{self._grammar.blanks})|(?P<word>{self._grammar.words})|(?P<stray>.)"
         for piece in re.finditer(pieces, line, re.DOTALL):
-            word = Word(piece[0], number, piece.start() + 1)
+            word = Lexeme(piece[0], number, piece.start() + 1)
             if piece.lastgroup == "stray":
                 raise self.refusal(word, f"found {word.text!r}, want a word, a number or a sign")
             if piece.lastgroup == "word":

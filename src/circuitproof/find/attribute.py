@@ -19,8 +19,8 @@ from torch import Tensor
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import NumericError
 from circuitproof.find.choices import Order
-from circuitproof.find.objective import Meter, Target
-from circuitproof.find.parts import Part, topological
+from circuitproof.find.objective import KeptDecisions, Meter
+from circuitproof.find.parts import EdgeGroup, topological
 from circuitproof.nn.gates import Gates, gates_of, source_column, target_row
 from circuitproof.tasks.domain import by_length
 from circuitproof.tasks.task import Task
@@ -29,7 +29,7 @@ _TOKENS_AT_ONCE = 1 << 12
 """How many tokens one backward pass keeps in memory; longer tasks add up the gradients of portions."""
 
 
-def arrange(meter: Meter, parts: Sequence[Part], order: Order) -> tuple[Part, ...]:
+def arrange(meter: Meter, parts: Sequence[EdgeGroup], order: Order) -> tuple[EdgeGroup, ...]:
     """Return the parts in the order in which they are to be tried."""
     match order:
         case Order.TOPOLOGICAL:
@@ -41,7 +41,7 @@ def arrange(meter: Meter, parts: Sequence[Part], order: Order) -> tuple[Part, ..
             assert_never(order)
 
 
-def scores_of(meter: Meter, parts: Sequence[Part]) -> tuple[float, ...]:
+def scores_of(meter: Meter, parts: Sequence[EdgeGroup]) -> tuple[float, ...]:
     """Return how much each part matters to the mean margin, to first order; never negative.
 
     Edges of one part close together, and with all heads of a layer closes the bias that they share.
@@ -61,7 +61,7 @@ def gate_slopes(meter: Meter, gates: Gates) -> Float[Tensor, "target source"]:
     for places in _portions(task):
         tokens = torch.tensor([task.prompts[place] for place in places])
         logits = meter.model.candidate_logits(tokens, task.candidates, replace(gates, values=values))
-        wanted = Target(target.probabilities[places], target.decisions[places])
+        wanted = KeptDecisions(target.probabilities[places], target.decisions[places])
         (portion,) = torch.autograd.grad(wanted.margins(logits).sum(), values)
         slopes += portion
     if not bool(slopes.isfinite().all()):
@@ -77,7 +77,7 @@ def _portions(task: Task) -> Iterator[list[int]]:
             yield places[start : start + step]
 
 
-def _gates_of_part(gates: Gates, part: Part) -> Iterator[tuple[int, int]]:
+def _gates_of_part(gates: Gates, part: EdgeGroup) -> Iterator[tuple[int, int]]:
     """Yield row and column of each gate that closes with a part; all heads of a layer take their bias."""
     graph, heads = gates.graph, Counter[tuple[int, int]]()
     for edge in part:

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.find.objective import Meter, Tolerance
-from circuitproof.find.parts import Part
+from circuitproof.find.parts import EdgeGroup
 from circuitproof.find.prune import Pruned
 
 
-def prune_prefix(meter: Meter, order: Sequence[Part], tolerance: Tolerance) -> Pruned:
+def prune_prefix(meter: Meter, order: Sequence[EdgeGroup], tolerance: Tolerance) -> Pruned:
     """Return what is left without the longest tolerated beginning of `order`, in O(log parts) forwards."""
     count, kept = _longest_run(meter, meter.every, order, tolerance)
     return _pruned(meter, kept, [True] * count + [False] * (len(order) - count))
 
 
-def prune_runs(meter: Meter, order: Sequence[Part], tolerance: Tolerance) -> Pruned:
+def prune_runs(meter: Meter, order: Sequence[EdgeGroup], tolerance: Tolerance) -> Pruned:
     """Return what is left when the search begins again behind each part that must stay.
 
     This takes O(parts that stay · log parts) forwards.
@@ -32,7 +32,7 @@ def prune_runs(meter: Meter, order: Sequence[Part], tolerance: Tolerance) -> Pru
 
 
 def _longest_run(
-    meter: Meter, kept: Circuit, parts: Sequence[Part], tolerance: Tolerance
+    meter: Meter, kept: Circuit, parts: Sequence[EdgeGroup], tolerance: Tolerance
 ) -> tuple[int, Circuit]:
     """Return how many of the next parts can go and what they leave; strides double until one fails."""
     (before,) = meter.measure([meter.every])

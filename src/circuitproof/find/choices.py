@@ -14,7 +14,7 @@ class Objective(StrEnum):
     """The right answers P of the task: a task circuit, which the full model need not use."""
 
 
-class Removal(StrEnum):
+class RemovalUnit(StrEnum):
     """What is removed at once."""
 
     HEAD = "head"
@@ -27,7 +27,7 @@ class Removal(StrEnum):
     @property
     def granularity(self) -> Granularity:
         """Return which edges into heads the circuits tell apart that are found so."""
-        return Granularity.PORT if self is Removal.PORT else Granularity.HEAD
+        return Granularity.PORT if self is RemovalUnit.PORT else Granularity.HEAD
 
 
 class Order(StrEnum):
@@ -50,7 +50,7 @@ class Search(StrEnum):
     """Bisection that begins again behind each part that must stay; the threshold bounds the whole rise."""
 
 
-class Rule(StrEnum):
+class SelectionRule(StrEnum):
     """Which of the candidates that keep the wanted agreement is chosen."""
 
     SPARSITY = "sparsity"

@@ -14,11 +14,11 @@ from circuitproof.files.codec import Positive, record_to_json, to_json
 from circuitproof.files.reading import about, read_fields
 from circuitproof.files.sealed import read_manifest
 from circuitproof.find.attribute import arrange
-from circuitproof.find.choices import Objective, Order, Removal, Rule, Search
+from circuitproof.find.choices import Objective, Order, RemovalUnit, Search, SelectionRule
 from circuitproof.find.objective import Meter, Tolerance
-from circuitproof.find.parts import Part, parts_of
+from circuitproof.find.parts import EdgeGroup, parts_of
 from circuitproof.find.selection import select
-from circuitproof.find.sweep import Candidate, read_candidate, sweep
+from circuitproof.find.sweep import CircuitCandidate, read_candidate, sweep
 from circuitproof.models.declaration import WEIGHTS, ProgramHeads, read_declaration
 from circuitproof.nn.checkpoint import load_model
 from circuitproof.proof.claim import is_unread
@@ -30,14 +30,14 @@ THRESHOLDS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Method:
+class ExtractionMethod:
     """Everything that is fixed before a circuit is looked for."""
 
     objective: Objective = Objective.MODEL
-    granularity: Removal = Removal.HEAD
+    granularity: RemovalUnit = RemovalUnit.HEAD
     order: Order = Order.ATTRIBUTION
     search: Search = Search.GREEDY
-    rule: Rule = Rule.SPARSITY
+    rule: SelectionRule = SelectionRule.SPARSITY
     thresholds: tuple[Positive, ...] = THRESHOLDS
     agreement: Positive = 1.0
 
@@ -60,13 +60,13 @@ class Extraction:
     task: str
     task_digest: Digest
     weights_digest: Digest
-    method: Method
+    method: ExtractionMethod
     programs: ProgramHeads
     """Those of the model's heads."""
-    order: tuple[Part, ...]
+    order: tuple[EdgeGroup, ...]
     """The parts as they were tried."""
-    candidates: tuple[Candidate, ...]
-    selected: Candidate
+    candidates: tuple[CircuitCandidate, ...]
+    selected: CircuitCandidate
 
     @property
     def is_whole(self) -> bool:
@@ -95,7 +95,7 @@ class Extraction:
 def extract(  # noqa: PLR0913  # what is looked for, how, and where it goes
     model_path: Path,
     task: str | Task,
-    method: Method,
+    method: ExtractionMethod,
     out: Path | None,
     pace: Pace = UNHURRIED,
     *,
@@ -127,7 +127,7 @@ def refuse_senseless(found: Extraction) -> None:
 
 
 def find_circuits(
-    model_path: Path, task: Task, method: Method, pace: Pace = UNHURRIED, ablation: Ablation = ZERO
+    model_path: Path, task: Task, method: ExtractionMethod, pace: Pace = UNHURRIED, ablation: Ablation = ZERO
 ) -> Extraction:
     """Find circuits of a stored model on a task and choose one by the method's rule."""
     stored = load_model(model_path)
@@ -170,7 +170,7 @@ def report_path(out: Path) -> Path:
     return out.with_suffix(".report.json")
 
 
-def load_order(circuit: Path) -> tuple[Part, ...]:
+def load_order(circuit: Path) -> tuple[EdgeGroup, ...]:
     """Read the parts as they were tried from the report beside the circuit that was chosen."""
     path, edges = report_path(circuit), {str(edge): edge for edge in load_circuit(circuit).graph.edges()}
     fields = read_fields(path)
@@ -180,7 +180,7 @@ def load_order(circuit: Path) -> tuple[Part, ...]:
     return tuple(tuple(edges[name] for name in row) for row in rows)
 
 
-def load_candidates(circuit: Path) -> tuple[Candidate, ...]:
+def load_candidates(circuit: Path) -> tuple[CircuitCandidate, ...]:
     """Read every candidate from the report beside the circuit that was chosen."""
     chosen, fields = load_circuit(circuit), read_fields(report_path(circuit))
     return fields.each("candidates", lambda candidate: read_candidate(candidate, chosen))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from circuitproof.files.codec import Count
+from circuitproof.files.codec import PositiveInt
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class Measure:
     """KL(target's candidate distribution ‖ circuit's), in nats, the mean over prompts."""
     agreed: int
     """On how many prompts the circuit's maximal candidates are the target's; ties must be the same."""
-    prompts: Count
+    prompts: PositiveInt
     worst_margin: float
     """The smallest lead of the target's decision over the best other; not positive where it is lost."""
 

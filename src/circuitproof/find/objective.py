@@ -48,7 +48,7 @@ class Tolerance:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Target:
+class KeptDecisions:
     """What is to be kept on each prompt."""
 
     probabilities: Float[Tensor, "prompt candidate"]
@@ -142,7 +142,7 @@ class Meter:
         return tuple(tuple(torch.nonzero(~row).flatten().tolist()) for row in agrees)
 
 
-def target_of(model: Transformer, task: Task, objective: Objective) -> Target:
+def target_of(model: Transformer, task: Task, objective: Objective) -> KeptDecisions:
     """Return what the objective wants on each prompt of a task."""
     match objective:
         case Objective.MODEL:
@@ -150,18 +150,20 @@ def target_of(model: Transformer, task: Task, objective: Objective) -> Target:
         case Objective.PROGRAM:
             places = torch.tensor(task.decisions())
             answers = torch.nn.functional.one_hot(places, len(task.candidates))
-            return Target(answers.double(), answers.bool())
+            return KeptDecisions(answers.double(), answers.bool())
         case _:
             assert_never(objective)
 
 
-def target_from(logits: Float[Tensor, "prompt candidate"]) -> Target:
+def target_from(logits: Float[Tensor, "prompt candidate"]) -> KeptDecisions:
     """Return the target of keeping what these logits say."""
     _refuse_wild(logits)
-    return Target(logits.double().softmax(-1), _maximal(logits))
+    return KeptDecisions(logits.double().softmax(-1), _maximal(logits))
 
 
-def measures_of(target: Target, logits: Float[Tensor, "circuit prompt candidate"]) -> tuple[Measure, ...]:
+def measures_of(
+    target: KeptDecisions, logits: Float[Tensor, "circuit prompt candidate"]
+) -> tuple[Measure, ...]:
     """Return how far each circuit is from a target, by its candidates' logits."""
     _refuse_wild(logits)
     rows = zip(target.divergence(logits), target.agrees(logits), target.margins(logits), strict=True)

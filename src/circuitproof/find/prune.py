@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.find.measure import Measure
 from circuitproof.find.objective import Meter, Tolerance
-from circuitproof.find.parts import Part
+from circuitproof.find.parts import EdgeGroup
 
 _FIRST_WINDOW = 4
 
@@ -22,7 +22,7 @@ class Pruned:
 
 def prune(
     meter: Meter,
-    order: Sequence[Part],
+    order: Sequence[EdgeGroup],
     tolerance: Tolerance,
     guess: Sequence[bool] | None = None,
     start: Circuit | None = None,
@@ -62,7 +62,7 @@ def _expected(guess: Sequence[bool] | None, removed: Sequence[bool], count: int)
     return [removed[-1] if removed else True] * count
 
 
-def _foresee(kept: Circuit, parts: Sequence[Part], expected: Sequence[bool]) -> list[Circuit]:
+def _foresee(kept: Circuit, parts: Sequence[EdgeGroup], expected: Sequence[bool]) -> list[Circuit]:
     """Return the circuits that are tried one after the other if what is expected happens."""
     tried: list[Circuit] = []
     for part, goes in zip(parts, expected, strict=True):

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from circuitproof.errors import InputError
-from circuitproof.find.choices import Rule
+from circuitproof.find.choices import SelectionRule
 from circuitproof.find.objective import refuse_bad_agreement
-from circuitproof.find.sweep import Candidate
+from circuitproof.find.sweep import CircuitCandidate
 
 
-def select(candidates: Sequence[Candidate], rule: Rule, agreement: float = 1.0) -> Candidate:
+def select(
+    candidates: Sequence[CircuitCandidate], rule: SelectionRule, agreement: float = 1.0
+) -> CircuitCandidate:
     """Return the candidate that the rule puts first among those that keep the wanted agreement."""
     refuse_bad_agreement(agreement)
     if not candidates:
@@ -24,12 +26,12 @@ def select(candidates: Sequence[Candidate], rule: Rule, agreement: float = 1.0) 
     return min(good, key=lambda candidate: _rank(candidate, rule))
 
 
-def _rank(candidate: Candidate, rule: Rule) -> tuple[float, float, float]:
+def _rank(candidate: CircuitCandidate, rule: SelectionRule) -> tuple[float, float, float]:
     edges, margin = len(candidate.circuit), candidate.measure.worst_margin
     match rule:
-        case Rule.SPARSITY:
+        case SelectionRule.SPARSITY:
             return (edges, -margin, candidate.threshold)
-        case Rule.MARGIN:
+        case SelectionRule.MARGIN:
             return (-margin, edges, candidate.threshold)
         case _:
             assert_never(rule)

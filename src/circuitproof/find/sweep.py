@@ -14,12 +14,12 @@ from circuitproof.find.bisection import prune_prefix, prune_runs
 from circuitproof.find.choices import Search
 from circuitproof.find.measure import Measure
 from circuitproof.find.objective import Meter, Tolerance
-from circuitproof.find.parts import Part
+from circuitproof.find.parts import EdgeGroup
 from circuitproof.find.prune import Pruned, prune
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CircuitCandidate:
     """A circuit that a threshold led to."""
 
     threshold: float
@@ -36,18 +36,18 @@ class Candidate:
         }
 
 
-def read_candidate(fields: Fields, chosen: Circuit) -> Candidate:
-    """Read a candidate as `Candidate.to_json` writes it, of the graph and ablation of the one chosen."""
+def read_candidate(fields: Fields, chosen: Circuit) -> CircuitCandidate:
+    """Read a candidate as its `to_json` writes it, of the graph and ablation of the one chosen."""
     circuit = parse_edges(chosen.graph, fields.texts("edges"), fields.where, chosen.ablation)
     found = (fields.integer("nodes"), fields.integer("heads"))
     if found != (len(circuit.nodes()), len(circuit.heads())):
         raise InputError(f"{fields.where} counts {found} nodes and heads, its edges have others")
-    return Candidate(fields.number("threshold", above=-1), circuit, Codec().record(Measure, fields))
+    return CircuitCandidate(fields.number("threshold", above=-1), circuit, Codec().record(Measure, fields))
 
 
 def sweep(
-    meter: Meter, order: Sequence[Part], tolerances: Sequence[Tolerance], search: Search = Search.GREEDY
-) -> tuple[Candidate, ...]:
+    meter: Meter, order: Sequence[EdgeGroup], tolerances: Sequence[Tolerance], search: Search = Search.GREEDY
+) -> tuple[CircuitCandidate, ...]:
     """Return the candidate of each tolerance, in the order given, as long as the meter has time.
 
     Each is what a fresh run would find. Work is shared without changing that: the meter runs no circuit
@@ -55,7 +55,7 @@ def sweep(
     """
     if not tolerances:
         raise InputError("no thresholds to sweep; give at least one")
-    candidates: list[Candidate] = []
+    candidates: list[CircuitCandidate] = []
     guess: Sequence[bool] | None = None
     for tolerance in meter.pace.each("thresholds", tolerances):
         try:
@@ -65,12 +65,16 @@ def sweep(
                 raise
             break
         guess = found.removed
-        candidates.append(Candidate(tolerance.threshold, found.circuit, found.measure))
+        candidates.append(CircuitCandidate(tolerance.threshold, found.circuit, found.measure))
     return tuple(candidates)
 
 
 def _search(
-    meter: Meter, order: Sequence[Part], tolerance: Tolerance, search: Search, guess: Sequence[bool] | None
+    meter: Meter,
+    order: Sequence[EdgeGroup],
+    tolerance: Tolerance,
+    search: Search,
+    guess: Sequence[bool] | None,
 ) -> Pruned:
     match search:
         case Search.GREEDY:

@@ -53,7 +53,7 @@ class Binding(ABC, Generic[P]):
         return 0
 
 
-class Prompts(Binding[Prompt]):
+class PrefixBinding(Binding[Prompt]):
     """A place is a prefix of a prompt."""
 
     def __init__(self, programs: Mapping[Head, Program]) -> None:
@@ -79,19 +79,19 @@ class Prompts(Binding[Prompt]):
         return [place[:end] for end in range(1, len(place) + 1)]
 
 
-Spot: TypeAlias = tuple[Prompt, Prompt | int | None]
+PrefixWithPartner: TypeAlias = tuple[Prompt, Prompt | int | None]
 """A prefix of a prompt, with as long a prefix of its partner, or with the length of the whole prompt."""
 
 
-class Substituted(Binding[Spot]):
+class Substituted(Binding[PrefixWithPartner]):
     """A place is a prefix of a prompt and what decides which values stand at cut edges there."""
 
     def __init__(self, programs: Mapping[Head, Program], ablation: Mean | Counterfactual) -> None:
-        self._plain = Prompts(programs)
+        self._plain = PrefixBinding(programs)
         self._ablation = ablation
-        self._means: dict[tuple[int, int] | None, Substitute[Spot]] = {}
+        self._means: dict[tuple[int, int] | None, Substitute[PrefixWithPartner]] = {}
 
-    def at(self, prompt: Prompt, length: int) -> Spot:
+    def at(self, prompt: Prompt, length: int) -> PrefixWithPartner:
         """Return the place after so many tokens of a prompt."""
         ablation = self._ablation
         if isinstance(ablation, Mean):
@@ -100,20 +100,22 @@ class Substituted(Binding[Spot]):
             raise InputError(f"prompt {list(prompt)} has no partner; counterfactual ablation wants one")
         return cut((prompt, ablation.partners[prompt]), length)
 
-    def end(self, place: Spot) -> tuple[int, int]:
+    def end(self, place: PrefixWithPartner) -> tuple[int, int]:
         return self._plain.end(place[0])
 
     def has_program(self, head: Head) -> bool:
         return self._plain.has_program(head)
 
-    def attended(self, head: Head, place: Spot) -> Sequence[tuple[Spot, Fraction]] | None:
+    def attended(
+        self, head: Head, place: PrefixWithPartner
+    ) -> Sequence[tuple[PrefixWithPartner, Fraction]] | None:
         found = self._plain.attended(head, place[0])
         return None if found is None else [(cut(place, len(key)), weight) for key, weight in found]
 
-    def keys(self, place: Spot) -> Sequence[Spot]:
+    def keys(self, place: PrefixWithPartner) -> Sequence[PrefixWithPartner]:
         return [cut(place, length) for length in range(1, len(place[0]) + 1)]
 
-    def substitute(self, place: Spot) -> Substitute[Spot]:
+    def substitute(self, place: PrefixWithPartner) -> Substitute[PrefixWithPartner]:
         """Return the partner's prefix, or those of the prompts that a mean is taken over."""
         prefix, other = place
         if isinstance(other, tuple):
@@ -123,7 +125,7 @@ class Substituted(Binding[Spot]):
             self._means[about] = Substitute(about, self._mean(about))
         return self._means[about]
 
-    def _mean(self, about: tuple[int, int] | None) -> Sequence[tuple[Spot, Fraction]]:
+    def _mean(self, about: tuple[int, int] | None) -> Sequence[tuple[PrefixWithPartner, Fraction]]:
         """Return the places of one mean: all, or those at a position of prompts of a length."""
         assert isinstance(self._ablation, Mean)  # noqa: S101  # partners are tuples
         if about is None:
@@ -136,13 +138,13 @@ class Substituted(Binding[Spot]):
         return [((prompt[:end], None), Fraction(1, len(ends))) for prompt, end in ends]
 
 
-def cut(place: Spot, length: int) -> Spot:
+def cut(place: PrefixWithPartner, length: int) -> PrefixWithPartner:
     """Return the place that ends after so many tokens."""
     prefix, other = place
     return prefix[:length], other[:length] if isinstance(other, tuple) else other
 
 
-class Positions(Prompts):
+class PositionBinding(PrefixBinding):
     """The same for one prompt whose positions are kept apart, so that one can be disturbed and no other."""
 
     def mark(self, place: Prompt) -> int:

@@ -32,7 +32,7 @@ from circuitproof.forward.binding import Binding, P
 from circuitproof.tasks.domain import Prompt
 
 T = TypeVar("T")
-Terms: TypeAlias = tuple[int, ...]
+PartRows: TypeAlias = tuple[int, ...]
 """One input of a stage: the row to take from each of its parts."""
 
 
@@ -46,7 +46,7 @@ class StandIn:
         return f"substitute of {self.source}"
 
 
-Stop: TypeAlias = Node | Port | StandIn
+StageTarget: TypeAlias = Node | Port | StandIn
 """What a stage computes: a node, an input of a head before attention, or what stands at cut edges."""
 
 
@@ -81,10 +81,10 @@ class PortPart:
     stage: int
 
 
-Part: TypeAlias = TokenPart | PositionPart | BiasPart | StagePart | PortPart
+InputPart: TypeAlias = TokenPart | PositionPart | BiasPart | StagePart | PortPart
 
 
-EMBEDDING: tuple[Part, ...] = (TokenPart(), PositionPart())
+EMBEDDING: tuple[InputPart, ...] = (TokenPart(), PositionPart())
 
 
 class Rows(Generic[T]):
@@ -116,9 +116,9 @@ class Stage:
     A head whose ports are told apart has no inputs: its parts are the stages of its ports.
     """
 
-    node: Stop
-    parts: tuple[Part, ...]
-    inputs: Rows[Terms] = field(default_factory=Rows[Terms])
+    node: StageTarget
+    parts: tuple[InputPart, ...]
+    inputs: Rows[PartRows] = field(default_factory=Rows[PartRows])
     contexts: Rows[Context] = field(default_factory=Rows[Context])
     mixes: Rows[RationalRow] = field(default_factory=Rows[RationalRow])
 
@@ -137,7 +137,7 @@ class Stage:
         return not (self.ports or isinstance(self.node, StandIn))
 
     @property
-    def outputs(self) -> Rows[Terms] | Rows[Context] | Rows[RationalRow]:
+    def outputs(self) -> Rows[PartRows] | Rows[Context] | Rows[RationalRow]:
         return self.contexts or self.mixes or self.inputs
 
 
@@ -160,17 +160,19 @@ Variant: TypeAlias = Circuit | BiasKept
 class Cells(Generic[P]):
     """The stages of circuits of one model and the rows that the places of a binding need of them."""
 
-    def __init__(self, binding: Binding[P], *, biases: bool, embedding: tuple[Part, ...] = EMBEDDING) -> None:
+    def __init__(
+        self, binding: Binding[P], *, biases: bool, embedding: tuple[InputPart, ...] = EMBEDDING
+    ) -> None:
         self.stages: list[Stage] = []
         self.tokens: dict[int, int] = {}
         self.positions: dict[int, int] = {}
         self._binding = binding
         self._biases = biases
         self._embedding = embedding
-        self._numbers: dict[tuple[Stop, tuple[Part, ...]], int] = {}
+        self._numbers: dict[tuple[StageTarget, tuple[InputPart, ...]], int] = {}
         self._known: dict[tuple[int, P], int] = {}
         self._stand_ins: dict[Node, int] = {}
-        self._substitutes: dict[tuple[Stop, Hashable], int] = {}
+        self._substitutes: dict[tuple[StageTarget, Hashable], int] = {}
 
     def logits_stage(self, variant: Variant) -> int:
         """Return the stage that computes a circuit's logits; equal parts of circuits share stages."""
@@ -234,7 +236,7 @@ class Cells(Generic[P]):
         sources: Sources,
         numbers: Mapping[Node, int],
         kept: BiasKept | None,
-    ) -> tuple[Part, ...]:
+    ) -> tuple[InputPart, ...]:
         """Return what a port adds up: outputs along kept edges, substitutes at cut ones, shared biases."""
         layers = sources.layers() + ([kept.layer] if kept is not None and kept.node == port else [])
         substitutes = (StagePart(self._stand_in(graph, source)) for source in sources.substituted)
@@ -249,14 +251,14 @@ class Cells(Generic[P]):
             self._stand_ins[source] = self._stage(StandIn(source), tuple(parts))
         return self._stand_ins[source]
 
-    def _stage(self, node: Stop, parts: tuple[Part, ...]) -> int:
+    def _stage(self, node: StageTarget, parts: tuple[InputPart, ...]) -> int:
         key = (node, parts)
         if key not in self._numbers:
             self._numbers[key] = len(self.stages)
             self.stages.append(Stage(node, parts))
         return self._numbers[key]
 
-    def _outputs(self, sources: Sequence[Node], numbers: Mapping[Node, int]) -> Iterator[Part]:
+    def _outputs(self, sources: Sequence[Node], numbers: Mapping[Node, int]) -> Iterator[InputPart]:
         for source in sources:
             yield from self._embedding if source == EMBED else (StagePart(numbers[source]),)
 
@@ -337,7 +339,7 @@ class Cells(Generic[P]):
         terms = tuple(self._term(part, place) for part in stage.parts)
         return stage.inputs.place(terms, self._binding.mark(place))
 
-    def _term(self, part: Part, place: P) -> int:
+    def _term(self, part: InputPart, place: P) -> int:
         match part:
             case TokenPart():
                 return self.tokens.setdefault(self._binding.end(place)[0], len(self.tokens))

@@ -8,12 +8,12 @@ from typing import Any, Generic, TypeAlias, assert_never
 
 from circuitproof.arithmetic.grid import Grid, zeros
 from circuitproof.arithmetic.protocol import Arithmetic, V, W
-from circuitproof.circuits.graph import Embed, Head, Logits, Mlp, Port
+from circuitproof.circuits.graph import Embed, Head, LogitsNode, Mlp, Port
 from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.forward.cells import (
     BiasPart,
     Cells,
-    Part,
+    InputPart,
     PortPart,
     PositionPart,
     Stage,
@@ -77,7 +77,7 @@ class Forward(Generic[V, W]):
             case Mlp(layer):
                 hidden = self._images(number, outputs, f"mlp.{layer}.norm", [self._map(f"mlp.{layer}.up")])
                 return Read(hidden[0])
-            case Logits():
+            case LogitsNode():
                 asked = self.candidates
                 decide = (self.frozen.unembedding(asked), self.frozen.logit_bias(asked))
                 return Read(self._images(number, outputs, "logits.norm", [decide])[0])
@@ -120,7 +120,7 @@ class Forward(Generic[V, W]):
                 return arithmetic.affine(bent, *self._map(f"mlp.{layer}.down"))
             case StandIn():
                 return arithmetic.mix(list(stage.mixes), read.values)
-            case Logits() | Embed() | Port():
+            case LogitsNode() | Embed() | Port():
                 return read.values
             case _ as node:
                 assert_never(node)
@@ -162,7 +162,7 @@ class Forward(Generic[V, W]):
         taken = [self.arithmetic.take(image, rows) for image, rows in zip(images, places, strict=True)]
         return reduce(self.arithmetic.add, taken)
 
-    def _rows(self, part: Part, rows: Sequence[int], outputs: Mapping[int, V]) -> V:
+    def _rows(self, part: InputPart, rows: Sequence[int], outputs: Mapping[int, V]) -> V:
         match part:
             case StagePart(stage) | PortPart(stage):
                 return self.arithmetic.take(outputs[stage], rows)

@@ -1,4 +1,4 @@
-"""The door from floats to rationals: safetensors bytes in, exact grids out. It never sees a tensor object."""
+"""From floats to rationals: safetensors bytes in, exact grids out. It never sees a tensor object."""
 
 import mmap
 import struct

@@ -5,7 +5,7 @@ from typing import Any
 
 from circuitproof.circuits.ablation import ZERO, Ablation, Zero
 from circuitproof.errors import DeclarationError
-from circuitproof.forward.binding import Positions, Prompts, Substituted
+from circuitproof.forward.binding import PositionBinding, PrefixBinding, Substituted
 from circuitproof.forward.cells import BiasKept, Cells, Variant
 from circuitproof.forward.frozen import Frozen
 from circuitproof.tasks.domain import Prompt
@@ -20,7 +20,7 @@ class PromptCells(Cells[Any]):
             super().__init__(self._pairs, biases=frozen.architecture.biases)
         else:
             self._pairs = None
-            binding = Positions if apart else Prompts
+            binding = PositionBinding if apart else PrefixBinding
             super().__init__(binding(frozen.programs), biases=frozen.architecture.biases)
 
     def place(self, prompt: Prompt, length: int | None = None) -> Any:  # noqa: ANN401  # a place of the binding

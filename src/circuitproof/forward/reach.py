@@ -12,11 +12,11 @@ from circuitproof.models.declaration import ProgramHeads
 from circuitproof.programs.meaning import row
 from circuitproof.tasks.domain import Prompt
 
-Reading: TypeAlias = Mapping[tuple[Node, Side], frozenset[int]]
+PositionsRead: TypeAlias = Mapping[tuple[Node, Side], frozenset[int]]
 """The positions at which each side of a node is read on the way to the last logits."""
 
 
-def readings(circuit: Circuit, programs: ProgramHeads, prompt: Prompt) -> Reading:
+def readings(circuit: Circuit, programs: ProgramHeads, prompt: Prompt) -> PositionsRead:
     """Return what is read of a prompt: by a neural head all keys of a query, by a program those of weight.
 
     What feeds the query alone is read where the head puts something out, and nowhere before.

@@ -26,7 +26,7 @@ class GalleryModel:
     wants: str
     """What --weights is to be."""
     layout: str
-    """The module of this room that converts it."""
+    """The module of this package that converts it."""
 
     def claims(self) -> dict[str, bytes]:
         """Return the row's claims file and the files beside it."""

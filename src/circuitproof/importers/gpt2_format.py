@@ -45,7 +45,7 @@ _OF_A_LAYER = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TensorSlice:
     """Where one of our tensors stands in one of theirs: in a part of it, perhaps as [in, out]."""
 
     theirs: str
@@ -63,19 +63,19 @@ class Place:
         return ".c_" in self.theirs and self.theirs.endswith(".weight")
 
 
-def place_of(ours: str, architecture: Architecture) -> Place:
+def place_of(ours: str, architecture: Architecture) -> TensorSlice:
     """Return where a tensor of a model of this architecture stands."""
     match ours.split("."):
         case ["head", layer, index, "output", "weight"]:
-            return Place(f"h.{layer}.attn.c_proj.weight", (_span(architecture, int(index)), _ALL))
+            return TensorSlice(f"h.{layer}.attn.c_proj.weight", (_span(architecture, int(index)), _ALL))
         case ["head", layer, index, role, kind]:
             span = _span(architecture, _ROLES.index(role) * architecture.heads + int(index))
-            return Place(f"h.{layer}.attn.c_attn.{kind}", (span,) if kind == "bias" else (_ALL, span))
+            return TensorSlice(f"h.{layer}.attn.c_attn.{kind}", (span,) if kind == "bias" else (_ALL, span))
         case _ if ours in _WHOLE:
-            return Place(_WHOLE[ours])
+            return TensorSlice(_WHOLE[ours])
         case _:
             block, layer, part = ours.split(".", 2)
-            return Place(f"h.{layer}.{_OF_A_LAYER[block, part]}")
+            return TensorSlice(f"h.{layer}.{_OF_A_LAYER[block, part]}")
 
 
 def their_shapes(architecture: Architecture) -> Shapes:

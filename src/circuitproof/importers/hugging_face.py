@@ -25,7 +25,7 @@ from circuitproof.files.canonical import (
 from circuitproof.files.reading import Fields, about, read_bytes, read_fields
 from circuitproof.files.sealed import seal
 from circuitproof.forward.frozen import BYTES_PER_NUMBER, Frozen, open_model
-from circuitproof.importers.gpt2_format import Place, place_of, read_config, their_shapes, to_config
+from circuitproof.importers.gpt2_format import TensorSlice, place_of, read_config, their_shapes, to_config
 from circuitproof.models.architecture import Architecture
 from circuitproof.models.declaration import DECLARATION, NO_PROGRAMS, WEIGHTS, Declaration
 from circuitproof.tasks.alphabet import Alphabet, sparse_alphabet
@@ -208,7 +208,7 @@ def _their_bytes(frozen: Frozen) -> Iterator[bytes]:
     shapes = their_shapes(frozen.architecture)
     names = {name: name if name == "lm_head.weight" else _PREFIX + name for name in shapes}
     yield safetensors_header({names[name]: shape for name, shape in shapes.items()}, {"format": "pt"})
-    homes: dict[str, list[tuple[str, Place]]] = {name: [] for name in shapes}
+    homes: dict[str, list[tuple[str, TensorSlice]]] = {name: [] for name in shapes}
     ours = frozen.file.shapes()
     for name in ours:
         place = place_of(name, frozen.architecture)

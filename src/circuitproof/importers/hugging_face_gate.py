@@ -19,7 +19,7 @@ _HALF = 2.0**-26
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class LogitAgreement:
     """How far two forwards of the same weights differ, over all positions and tokens."""
 
     positions: int
@@ -30,7 +30,7 @@ class Agreement:
     """In FP32, as both stand."""
 
 
-def compare(source: Path, model: Path) -> Agreement:
+def compare(source: Path, model: Path) -> LogitAgreement:
     """Compare a model with its source in `transformers` on random prompts as long as its context.
 
     Refused unless the FP64 logits agree in half of their digits. Our scale of attention is an FP32 number;
@@ -39,7 +39,7 @@ def compare(source: Path, model: Path) -> Agreement:
     ours, theirs = load_model(model).model.eval(), _theirs(source)
     difference_fp32, _ = _measure(ours, theirs)
     difference, largest = _measure(_unrounded(ours.double()), theirs.double())
-    found = Agreement(_PROMPTS * ours.architecture.context, largest, difference, difference_fp32)
+    found = LogitAgreement(_PROMPTS * ours.architecture.context, largest, difference, difference_fp32)
     if not found.difference <= _HALF * max(found.largest_logit, 1):
         raise InputError(
             f"{source}: our logits differ from those of transformers by {found.difference:.3g} in FP64, "

@@ -13,7 +13,7 @@ from safetensors.numpy import save
 
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import canonical_json, reading_file
-from circuitproof.files.codec import Codec, Count, record_to_json
+from circuitproof.files.codec import Codec, PositiveInt, record_to_json
 from circuitproof.files.reading import about, alone, parse_json, reading
 from circuitproof.models.architecture import Architecture, inverse_root
 from circuitproof.models.declaration import NO_PROGRAMS, Declaration
@@ -23,7 +23,7 @@ from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.rules import AnswerTable, ClassTable
 from circuitproof.tasks.task import Task
 
-Floats: TypeAlias = npt.NDArray[np.float32]
+TracrArray: TypeAlias = npt.NDArray[np.float32]
 
 NONE = "none"
 """The answer where a program has none: no direction of the output is written."""
@@ -41,7 +41,7 @@ class Readout(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interface:
+class TracrInterface:
     """How a compiled program is spoken to: its tokens, what its output says, and every input with its answer.
 
     `values` are what the output can be; of numbers, those that are right for some input. `answers` are
@@ -49,7 +49,7 @@ class Interface:
     """
 
     program: str
-    heads: Count
+    heads: PositiveInt
     readout: Readout
     tokens: tuple[str, ...]
     values: tuple[str, ...]
@@ -65,8 +65,8 @@ class Compiled:
     prompt: what the original, with softmax, writes into these directions at the last position.
     """
 
-    interface: Interface
-    tensors: Mapping[str, Floats]
+    interface: TracrInterface
+    tensors: Mapping[str, TracrArray]
 
     def __post_init__(self) -> None:
         spoken, (_, directions) = self.interface, self._sizes(_UNEMBED, 2)
@@ -135,7 +135,7 @@ class Compiled:
             relation=ClassTable(answers),
         )
 
-    def model_tensors(self) -> dict[str, Floats]:
+    def model_tensors(self) -> dict[str, TracrArray]:
         """Return the tensors of our model: Tracr's numbers, turned to [out, in], and the output's rows."""
         tokens, size = list(self.alphabet.tokens(self.candidates)), len(self.alphabet)
         weights, biases = self.readout()
@@ -150,7 +150,7 @@ class Compiled:
         found |= {"logits.weight": logits, "logits.bias": logit_bias}
         return {name: np.ascontiguousarray(tensor) for name, tensor in found.items()}
 
-    def readout(self) -> tuple[Floats, Floats]:
+    def readout(self) -> tuple[TracrArray, TracrArray]:
         """Return for each candidate what it makes of each direction of the output, and its bias.
 
         A category's logit is what stands in its direction, and that of "none" is 1/2, half of what is
@@ -206,7 +206,7 @@ class Compiled:
                 shapes[f"transformer/layer_{layer}/{name}/b"] = shape[1:]
         return shapes
 
-    def _attention(self, layer: int) -> Iterator[tuple[str, Floats]]:
+    def _attention(self, layer: int) -> Iterator[tuple[str, TracrArray]]:
         source, width = f"transformer/layer_{layer}/attn", self._head_width
         for head in range(self.interface.heads):
             cut, target = slice(head * width, (head + 1) * width), f"head.{layer}.{head}"
@@ -216,7 +216,7 @@ class Compiled:
             yield f"{target}.output.weight", self._tensor(f"{source}/linear/w")[cut].T
         yield f"attention.{layer}.output.bias", self._tensor(f"{source}/linear/b")
 
-    def _mlp(self, layer: int) -> Iterator[tuple[str, Floats]]:
+    def _mlp(self, layer: int) -> Iterator[tuple[str, TracrArray]]:
         for theirs, ours in (("linear_1", "up"), ("linear_2", "down")):
             yield f"mlp.{layer}.{ours}.weight", self._tensor(f"transformer/layer_{layer}/mlp/{theirs}/w").T
             yield f"mlp.{layer}.{ours}.bias", self._tensor(f"transformer/layer_{layer}/mlp/{theirs}/b")
@@ -226,7 +226,7 @@ class Compiled:
             raise InputError(f"tensor {name} has shape {shape}, want {count} sizes above 0")
         return shape
 
-    def _tensor(self, name: str) -> Floats:
+    def _tensor(self, name: str) -> TracrArray:
         if name not in self.tensors:
             raise InputError(f"tensor {name} is missing, which a compiled program has")
         return self.tensors[name]
@@ -246,6 +246,6 @@ def load_compiled(path: Path) -> Compiled:
     if written is None:
         raise InputError(f"{path} is no compiled program: its metadata has no {_METADATA!r}")
     with reading(parse_json(written.encode(), str(path)), str(path)) as fields:
-        interface = Codec().record(Interface, fields)
+        interface = Codec().record(TracrInterface, fields)
     with about(str(path)):
         return Compiled(interface, tensors)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from circuitproof.importers.tracr_format import NONE, Compiled, Interface, Readout
+from circuitproof.importers.tracr_format import NONE, Compiled, Readout, TracrInterface
 
 _BOS = "compiler_bos"
 _LARGEST_DENOMINATOR = 1000
@@ -72,7 +72,7 @@ def compile_program(name: str) -> Compiled:
     answers = tuple(_name(value, is_number=is_number) for value in raw)
     encoding = model.input_encoder.encoding_map
     prompts = [[_BOS, *one] for one in inputs]
-    interface = Interface(
+    interface = TracrInterface(
         program=name,
         heads=model.model_config.num_heads,
         readout=Readout.NUMBER if is_number else Readout.CATEGORY,

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from circuitproof.circuits.graph import Graph, Head
 from circuitproof.errors import DeclarationError
 from circuitproof.files.canonical import Json
-from circuitproof.files.codec import Codec, Count, Size, record_to_json
+from circuitproof.files.codec import Codec, PositiveInt, Size, record_to_json
 from circuitproof.files.reading import Fields
 from circuitproof.models.operators import Activation, Attention, BandNorm, NoNorm, Norm
 
@@ -36,12 +36,12 @@ _MOST = {
 class Architecture:
     """A decoder-only transformer with learned positions and pre-norms, at any scale."""
 
-    vocabulary: Count
-    context: Count
-    layers: Count
-    heads: Count
-    width: Count
-    head_width: Count
+    vocabulary: PositiveInt
+    context: PositiveInt
+    layers: PositiveInt
+    heads: PositiveInt
+    width: PositiveInt
+    head_width: PositiveInt
     mlp_width: Size
     norm: Norm
     attention: Attention

@@ -18,7 +18,7 @@ _NUMBERS = 1 << 28
 _CIRCUITS = 2
 """How many circuits are remembered at each layer: the one that was met again, and the last one."""
 
-Tokens: TypeAlias = Int[Tensor, "prompt position"]
+TokenBatch: TypeAlias = Int[Tensor, "prompt position"]
 Climb: TypeAlias = Callable[[range], None]
 """Computes what some layers write into a stream."""
 
@@ -34,7 +34,7 @@ class Below:
         self._known: dict[tuple[Hashable, ...], Held] = {}
         self._numbers = 0
 
-    def bring(self, tokens: Tokens, stream: Stream, climb: Climb) -> int:
+    def bring(self, tokens: TokenBatch, stream: Stream, climb: Climb) -> int:
         """Bring a stream to where the layer begins: from memory, or by computing what is below."""
         key = (_batch(tokens), _needs(stream, self.layer))
         if key in self._known:
@@ -68,7 +68,7 @@ class Levels:
         columns = sum(columns_below(graph, layer) for layer in range(1, graph.layers + 1))
         return _CIRCUITS * columns * width * tokens <= _NUMBERS
 
-    def bring(self, tokens: Tokens, stream: Stream, climb: Climb) -> int:
+    def bring(self, tokens: TokenBatch, stream: Stream, climb: Climb) -> int:
         """Bring a stream to the top, from the highest layer below which it is known."""
         batch = _batch(tokens)
         for layer in range(self._recall(batch, stream), self._layers):
@@ -92,7 +92,7 @@ class Levels:
         known[needs] = held
 
 
-Memory: TypeAlias = Below | Levels
+StreamMemory: TypeAlias = Below | Levels
 """What brings streams to where some layer begins, from memory where it is known, and says which."""
 
 

@@ -20,14 +20,14 @@ from circuitproof.files.reading import Fields, read_bytes, read_json, reading, w
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.proof.findings import shown
 from circuitproof.tasks.domain import Prompt
-from circuitproof.verbs.logits import Tokens, exact_logits
+from circuitproof.verbs.logits import TokenSpelling, exact_logits
 
 _PROMPTS, _ROWS = 2, 3
 """The dimensions of tokens, and of logits at every position."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordedLogits:
     """A prompt and what its original computed: logits after its last positions, as many as there are rows."""
 
     prompt: Prompt
@@ -40,7 +40,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class LogitDifference:
     """How far logits of ours are from recorded ones, over all positions that were recorded."""
 
     positions: int
@@ -90,7 +90,7 @@ class Compared:
         }
 
 
-def compare(path: Path, file: Path, within: Fraction | None = None) -> Compared:
+def compare(path: Path, file: Path, within: Fraction | None = None) -> LogitDifference:
     """Compare a model directory with a file of recorded logits; docs/models.md has its format."""
     frozen = open_model(path)
     records = read_records(file, frozen)
@@ -99,7 +99,9 @@ def compare(path: Path, file: Path, within: Fraction | None = None) -> Compared:
     return replace(_measure(records, ours, is_exact=is_exact), within=within)
 
 
-def _measure(records: Sequence[Record], ours: Sequence[Sequence[Fraction]], *, is_exact: bool) -> Compared:
+def _measure(
+    records: Sequence[RecordedLogits], ours: Sequence[Sequence[Fraction]], *, is_exact: bool
+) -> LogitDifference:
     """Return the largest difference of rows, which stand in the order of the records."""
     rows = iter(ours)
     worst, agreeing, largest = (Fraction(-1), 0, 0, 0), 0, Fraction(0)
@@ -112,16 +114,16 @@ def _measure(records: Sequence[Record], ours: Sequence[Sequence[Fraction]], *, i
             if (gap := max(gaps)) > worst[0]:
                 worst = gap, prompt, len(prefix) - 1, gaps.index(gap)
     gap, prompt, position, token = worst
-    return Compared(len(ours), gap, largest, agreeing, prompt, position, token, is_exact)
+    return LogitDifference(len(ours), gap, largest, agreeing, prompt, position, token, is_exact)
 
 
-def _exact_rows(frozen: Frozen, records: Sequence[Record]) -> list[tuple[Fraction, ...]]:
+def _exact_rows(frozen: Frozen, records: Sequence[RecordedLogits]) -> list[tuple[Fraction, ...]]:
     tokens = tuple(range(frozen.architecture.vocabulary))
     prompts = [prefix for record in records for prefix in record.prefixes()]
     return [found.logits for found in exact_logits(frozen, whole(frozen.graph), tokens, prompts)]
 
 
-def _float_rows(path: Path, records: Sequence[Record]) -> list[tuple[Fraction, ...]]:
+def _float_rows(path: Path, records: Sequence[RecordedLogits]) -> list[tuple[Fraction, ...]]:
     """Return what torch computes in FP64, so that only the original's rounding is seen."""
     import torch
 
@@ -137,15 +139,17 @@ def _float_rows(path: Path, records: Sequence[Record]) -> list[tuple[Fraction, .
     return rows
 
 
-def read_records(file: Path, frozen: Frozen) -> tuple[Record, ...]:
+def read_records(file: Path, frozen: Frozen) -> tuple[RecordedLogits, ...]:
     """Read the tokens and logits of a JSON or a safetensors file, as many and as long as the model's."""
     prompts, logits = _read_json(file) if file.suffix == ".json" else _read_tensors(file)
     if not prompts or len(prompts) != len(logits):
         raise InputError(
             f"{file} has {len(prompts)} prompts and logits of {len(logits)}, want one or more of each"
         )
-    spelling, size = Tokens(frozen.declaration), frozen.architecture.vocabulary
-    records = [Record(spelling.prompt(prompt), rows) for prompt, rows in zip(prompts, logits, strict=True)]
+    spelling, size = TokenSpelling(frozen.declaration), frozen.architecture.vocabulary
+    records = [
+        RecordedLogits(spelling.prompt(prompt), rows) for prompt, rows in zip(prompts, logits, strict=True)
+    ]
     for place, record in enumerate(records):
         widths = {*map(len, record.rows)}
         if not 1 <= len(record.rows) <= len(record.prompt) or widths != {size}:

@@ -15,7 +15,7 @@ from circuitproof.circuits.graph import (
     Embed,
     Graph,
     Head,
-    Logits,
+    LogitsNode,
     Mlp,
     Node,
     Port,
@@ -119,7 +119,7 @@ def target_row(graph: Graph, target: Target) -> int:
             return target_row(graph, head) + list(Use).index(use)
         case Mlp(layer):
             return rows_below(graph, layer + 1) - 1
-        case Logits():
+        case LogitsNode():
             return rows_below(graph, graph.layers)
         case Embed():
             raise DeclarationError("embed reads no node")
@@ -159,7 +159,7 @@ def source_column(graph: Graph, node: Node) -> int:
             return columns_below(graph, layer) + index
         case Mlp(layer):
             return columns_below(graph, layer) + graph.heads + 1
-        case Logits():
+        case LogitsNode():
             raise DeclarationError("nothing reads logits")
 
 

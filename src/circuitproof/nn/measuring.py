@@ -10,7 +10,7 @@ from circuitproof.errors import CircuitproofError
 from circuitproof.proof.effort import Pace
 from circuitproof.proof.known import exact_folds
 from circuitproof.proof.verdict import Battery
-from circuitproof.verbs.verification import Floats, Unmeasured, Verification
+from circuitproof.verbs.verification import FloatMeasures, Unmeasured, Verification
 
 
 def measured(found: Verification, pace: Pace) -> Verification:
@@ -18,7 +18,7 @@ def measured(found: Verification, pace: Pace) -> Verification:
     return replace(found, floats=measure_floats(found.battery, pace))
 
 
-def measure_floats(battery: Battery, pace: Pace) -> Floats | Unmeasured:
+def measure_floats(battery: Battery, pace: Pace) -> FloatMeasures | Unmeasured:
     """Measure in torch how far logits are from the exact ones, and where circuit and model decide alike.
 
     What was proved does not depend on it, so a failure is told and not raised.
@@ -33,7 +33,7 @@ def measure_floats(battery: Battery, pace: Pace) -> Floats | Unmeasured:
         return Unmeasured(str(error) or type(error).__name__)
 
 
-def _measured(battery: Battery) -> Floats:
+def _measured(battery: Battery) -> FloatMeasures:
     from circuitproof.nn.checkpoint import load_model
     from circuitproof.nn.decisions import task_logits
 
@@ -48,7 +48,7 @@ def _measured(battery: Battery) -> Floats:
         for number, logit in zip(numbers, logits, strict=True)
     )
     agreeing = sum(_maximal(one) == _maximal(other) for one, other in zip(circuit, alone, strict=True))
-    return Floats(error, agreeing)
+    return FloatMeasures(error, agreeing)
 
 
 def _maximal(logits: Sequence[float]) -> list[int]:

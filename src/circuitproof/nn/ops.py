@@ -11,14 +11,14 @@ from circuitproof.errors import NumericError
 from circuitproof.models.operators import Activation, BandNorm, Gelu, GeluForm, LeakyRelu, Relu
 
 Scores: TypeAlias = Float[Tensor, "*row entry"]
-Chosen: TypeAlias = Bool[Tensor, "*row entry"]
-Sides: TypeAlias = Float[Tensor, "sign *row width"]
+SupportMask: TypeAlias = Bool[Tensor, "*row entry"]
+SignedRows: TypeAlias = Float[Tensor, "sign *row width"]
 
 _APPROXIMATIONS = {GeluForm.EXACT: "none", GeluForm.TANH: "tanh"}
 """What torch calls each form of GELU."""
 
 
-def project(scores: Scores, mass: Float[Tensor, "*row"], allowed: Chosen) -> tuple[Scores, Chosen]:
+def project(scores: Scores, mass: Float[Tensor, "*row"], allowed: SupportMask) -> tuple[Scores, SupportMask]:
     """Return the non-negative weights of sum `mass` nearest to `scores`, and their support.
 
     Entries that are not `allowed` get weight zero and do not count. The threshold is found by sorting, in
@@ -28,12 +28,12 @@ def project(scores: Scores, mass: Float[Tensor, "*row"], allowed: Chosen) -> tup
     return _projected(scores, mass, allowed)
 
 
-def sparsemax(scores: Scores, allowed: Chosen) -> Scores:
+def sparsemax(scores: Scores, allowed: SupportMask) -> Scores:
     """Return the point of the simplex over the allowed entries that is nearest to `scores`."""
     return project(scores, torch.ones_like(scores[..., 0]), allowed)[0]
 
 
-def softmax(scores: Scores, allowed: Chosen) -> Scores:
+def softmax(scores: Scores, allowed: SupportMask) -> Scores:
     """Return softmax over the allowed entries."""
     _refuse_unusable(scores, allowed)
     return torch.softmax(scores.masked_fill(~allowed, -torch.inf), dim=-1)
@@ -63,7 +63,7 @@ def activate(values: Float[Tensor, "*any"], activation: Activation) -> Float[Ten
             assert_never(activation)
 
 
-def _banded(centred: Sides, norm: BandNorm, spare: Bool[Tensor, "sign *one width"]) -> Sides:
+def _banded(centred: SignedRows, norm: BandNorm, spare: Bool[Tensor, "sign *one width"]) -> SignedRows:
     """Return the positive parts with their mass in the band; `spare` takes the mass of an empty side."""
     side = centred.clamp(min=0)
     mass = side.sum(-1)
@@ -74,7 +74,7 @@ def _banded(centred: Sides, norm: BandNorm, spare: Bool[Tensor, "sign *one width
     return torch.where(is_below, raised, torch.where(is_above, nearest, side))
 
 
-def _reference_lift(side: Sides, low: float, spare: Bool[Tensor, "sign *one width"]) -> Sides:
+def _reference_lift(side: SignedRows, low: float, spare: Bool[Tensor, "sign *one width"]) -> SignedRows:
     is_positive = side > 0
     takes = torch.where(is_positive.any(-1, keepdim=True), is_positive, spare)
     missing = low - side.sum(-1, keepdim=True)
@@ -83,10 +83,10 @@ def _reference_lift(side: Sides, low: float, spare: Bool[Tensor, "sign *one widt
 
 def _projected(scores: Tensor, mass: Tensor, allowed: Tensor | None) -> tuple[Tensor, Tensor]:
     """Project scores that are known to be finite; all entries may count."""
-    return _Projection.apply(scores, mass, allowed)  # pyright: ignore[reportReturnType]  # torch types apply as Any
+    return _ProjectionFunction.apply(scores, mass, allowed)  # pyright: ignore[reportReturnType]  # torch types apply as Any
 
 
-class _Projection(torch.autograd.Function):
+class _ProjectionFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, mass: Tensor, allowed: Tensor | None) -> tuple[Tensor, Tensor]:  # noqa: ANN401  # torch's own signature
         values = scores.double()

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from circuitproof.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
-from circuitproof.programs.features import Comparison, Operand, Value
+from circuitproof.programs.atoms import Bracketed, Brackets, Condition, Link, PairEnd, Tally
+from circuitproof.programs.features import Comparison, FeatureValue, Operand
 from circuitproof.programs.meaning import AttentionRow, row, whole_weights
 from circuitproof.programs.syntax import AllOf, AnyOf, Formula, Not, Otherwise, Pick, Program, Scan
 
@@ -18,7 +18,7 @@ _EXACT = 2**53
 _LARGEST = 2**62
 """More than any token, position or count: what a larger number is compared as."""
 
-Pattern: TypeAlias = Float[Tensor, "prompt query key"]
+AttentionPattern: TypeAlias = Float[Tensor, "prompt query key"]
 
 
 class Patterns:
@@ -28,7 +28,7 @@ class Patterns:
         self._pairs = _Pairs(tokens)
         self._known: dict[Program, Tensor] = {}
 
-    def of(self, program: Program) -> Pattern:
+    def of(self, program: Program) -> AttentionPattern:
         """Return the rows of a program: each exact weight rounded to FP64 and that to FP32.
 
         That is the FP32 number nearest to the weight as long as the program's weights, as integers without
@@ -50,8 +50,8 @@ class _Pairs:
         self._operands = {
             Operand.QUERY_POSITION: self.queries,
             Operand.KEY_POSITION: self.keys,
-            Operand.QUERY_TOKEN: _at(self.tokens, Place.QUERY),
-            Operand.KEY_TOKEN: _at(self.tokens, Place.KEY),
+            Operand.QUERY_TOKEN: _at(self.tokens, PairEnd.QUERY),
+            Operand.KEY_TOKEN: _at(self.tokens, PairEnd.KEY),
         }
         self._closings: dict[Brackets, Tensor] = {}
 
@@ -95,10 +95,10 @@ class _Pairs:
         return (opened - closed[:, :-1]).cumsum(1)
 
     def _linked(self, link: Link, brackets: Brackets) -> Tensor:
-        closing = _at(self._closing(brackets), Place.KEY)
+        closing = _at(self._closing(brackets), PairEnd.KEY)
         if link is Link.PARTNER:
             return closing == self.queries
-        return (closing > self.queries) & _at(_among(self.tokens, sorted(brackets.openers)), Place.KEY)
+        return (closing > self.queries) & _at(_among(self.tokens, sorted(brackets.openers)), PairEnd.KEY)
 
     def _closing(self, brackets: Brackets) -> Int[Tensor, "prompt position"]:
         if brackets not in self._closings:
@@ -106,7 +106,7 @@ class _Pairs:
         return self._closings[brackets]
 
 
-def _pattern(program: Program, pairs: _Pairs) -> Pattern:
+def _pattern(program: Program, pairs: _Pairs) -> AttentionPattern:
     prompts, length = pairs.tokens.shape
     whole = whole_weights(program)
     if (whole.default + sum(whole.rules)) * length >= _EXACT:
@@ -122,7 +122,7 @@ def _pattern(program: Program, pairs: _Pairs) -> Pattern:
     return rows.float().expand(prompts, length, length)
 
 
-def _slow_pattern(program: Program, tokens: Tensor) -> Pattern:
+def _slow_pattern(program: Program, tokens: Tensor) -> AttentionPattern:
     """Return the rows of a program whose weights are too large for FP64, prompt by prompt."""
     length = tokens.shape[1]
     rows = [
@@ -156,7 +156,7 @@ def _closing(tokens: Tensor, brackets: Brackets) -> Int[Tensor, "prompt position
     return closed
 
 
-def _compare(found: Tensor, comparison: Comparison, value: Value) -> Tensor:
+def _compare(found: Tensor, comparison: Comparison, value: FeatureValue) -> Tensor:
     if isinstance(value, tuple):
         return _among(found, value)
     return comparison.of_constant(_clip(value))(found)
@@ -170,6 +170,6 @@ def _clip(number: int) -> int:
     return min(number, _LARGEST)
 
 
-def _at(values: Tensor, place: Place) -> Tensor:
+def _at(values: Tensor, place: PairEnd) -> Tensor:
     """Return what stands at each position as something that stands at the key or the query of a pair."""
-    return values[:, None, :] if place is Place.KEY else values[:, :, None]
+    return values[:, None, :] if place is PairEnd.KEY else values[:, :, None]

@@ -21,10 +21,10 @@ from circuitproof.nn.gates import (
     target_row,
 )
 
-State = Float[Tensor, "_ _ prompt position _"]
+StreamState = Float[Tensor, "_ _ prompt position _"]
 Held: TypeAlias = tuple[tuple[tuple[int, ...], Tensor], ...]
 """What a stream holds between two layers: outputs, each with the columns it stands for."""
-Inputs: TypeAlias = tuple[State, State, State]
+Inputs: TypeAlias = tuple[StreamState, StreamState, StreamState]
 """What heads read for their queries, keys and values; often the same."""
 
 
@@ -43,7 +43,7 @@ class PlainStream:
         """Say whether the MLP of a layer is to be computed."""
         return True
 
-    def read(self, targets: Sequence[Target]) -> State:  # noqa: ARG002  # one sum for all
+    def read(self, targets: Sequence[Target]) -> StreamState:  # noqa: ARG002  # one sum for all
         """Return what is read at targets of one kind, in each circuit; one for all where it is the same."""
         return self._total
 
@@ -51,11 +51,11 @@ class PlainStream:
         """Return what the heads of a layer that are to be computed read."""
         return self._total, self._total, self._total
 
-    def write(self, node: Node, output: State) -> None:
+    def write(self, node: Node, output: StreamState) -> None:
         """Take the output of a node that is no head."""
         self._total = output if node == EMBED else self._total + output
 
-    def write_heads(self, layer: int, mixed: State, weight: Tensor, bias: Tensor | None) -> None:  # noqa: ARG002  # one sum for all
+    def write_heads(self, layer: int, mixed: StreamState, weight: Tensor, bias: Tensor | None) -> None:  # noqa: ARG002  # one sum for all
         """Take the mixed values of the heads, to be mapped by their output weights; the bias is shared."""
         self._total = self._total + _all_heads(mixed, weight, bias)
 
@@ -78,13 +78,13 @@ class RecordingStream(PlainStream):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph.heads)
         self._graph = graph
-        self.outputs: dict[int, State] = {}
+        self.outputs: dict[int, StreamState] = {}
 
-    def write(self, node: Node, output: State) -> None:
+    def write(self, node: Node, output: StreamState) -> None:
         super().write(node, output)
         self.outputs[source_column(self._graph, node)] = output
 
-    def write_heads(self, layer: int, mixed: State, weight: Tensor, bias: Tensor | None) -> None:
+    def write_heads(self, layer: int, mixed: StreamState, weight: Tensor, bias: Tensor | None) -> None:
         super().write_heads(layer, mixed, weight, bias)
         first = columns_below(self._graph, layer)
         outputs = mixed @ weight.mT.unsqueeze(1)
@@ -100,7 +100,7 @@ class RecordingStream(PlainStream):
         return torch.cat([self.outputs.get(column, nothing) for column in columns], 1)[0]
 
 
-def _all_heads(mixed: State, weight: Tensor, bias: Tensor | None) -> State:
+def _all_heads(mixed: StreamState, weight: Tensor, bias: Tensor | None) -> StreamState:
     """Return the sum of the heads' outputs, as one matrix product."""
     side_by_side = mixed.movedim(1, -2).flatten(-2)
     return torch.nn.functional.linear(side_by_side, weight.movedim(0, 1).flatten(1), bias).unsqueeze(1)
@@ -126,7 +126,7 @@ class _CircuitStream(ABC):
         return (*used, tuple(values.shape), values.numpy().tobytes())
 
     @abstractmethod
-    def read(self, targets: Sequence[Target]) -> State:
+    def read(self, targets: Sequence[Target]) -> StreamState:
         """Return what is read at targets of one kind, in each circuit."""
 
     def read_heads(self, layer: int) -> Inputs:
@@ -153,21 +153,21 @@ class GapStream(_CircuitStream):
         self._gaps = gates.gaps()
         self._left_out = {column for columns in self._gaps.values() for column in columns}
         self._total = torch.zeros(())
-        self._apart: dict[int, State] = {}
+        self._apart: dict[int, StreamState] = {}
 
-    def read(self, targets: Sequence[Target]) -> State:
+    def read(self, targets: Sequence[Target]) -> StreamState:
         """Return the sum for each node, less the outputs behind its closed gates."""
         gaps = [self._gaps[row] for row in self._rows(targets)]
         if not any(gaps):
             return self._total
         return torch.cat([self._total - _sum(self._apart, columns) for columns in gaps], 1)
 
-    def write(self, node: Node, output: State) -> None:
+    def write(self, node: Node, output: StreamState) -> None:
         self._total = self._total + output
         if (column := source_column(self._gates.graph, node)) in self._left_out:
             self._apart[column] = output
 
-    def write_heads(self, layer: int, mixed: State, weight: Tensor, bias: Tensor | None) -> None:
+    def write_heads(self, layer: int, mixed: StreamState, weight: Tensor, bias: Tensor | None) -> None:
         self._total = self._total + _all_heads(mixed, weight, bias)
         *columns, shared = self._gates.head_columns(layer)
         for place, column in enumerate(columns):
@@ -191,7 +191,7 @@ class GapStream(_CircuitStream):
         self._apart = {column: output for (column,), output in apart}
 
 
-def _sum(outputs: dict[int, State], columns: list[int]) -> Tensor:
+def _sum(outputs: dict[int, StreamState], columns: list[int]) -> Tensor:
     """Return the sum of some outputs; in a model without biases those that heads share are not there."""
     chosen = [outputs[column] for column in columns if column in outputs]
     return torch.stack(chosen).sum(0) if chosen else torch.zeros(())
@@ -204,7 +204,7 @@ class GatedStream(_CircuitStream):
         super().__init__(gates)
         self._written: Held = ()
 
-    def read(self, targets: Sequence[Target]) -> State:
+    def read(self, targets: Sequence[Target]) -> StreamState:
         rows, first = self._rows(targets), self._written[0][1]
         shape = first.shape[2:]
         total = first.new_zeros(self._gates.values.shape[0], len(rows), *shape)
@@ -214,10 +214,10 @@ class GatedStream(_CircuitStream):
                 total = total + (kept @ outputs.flatten(2)).unflatten(2, shape)
         return total
 
-    def write(self, node: Node, output: State) -> None:
+    def write(self, node: Node, output: StreamState) -> None:
         self._written += (((source_column(self._gates.graph, node),), output),)
 
-    def write_heads(self, layer: int, mixed: State, weight: Tensor, bias: Tensor | None) -> None:
+    def write_heads(self, layer: int, mixed: StreamState, weight: Tensor, bias: Tensor | None) -> None:
         """Keep each head's output, and the shared bias as one more output."""
         outputs = mixed @ weight.mT.unsqueeze(1)
         shared = torch.zeros_like(outputs[:, :1]) if bias is None else bias.expand_as(outputs[:, :1])
@@ -237,7 +237,7 @@ class SubstitutedStream(GatedStream):
         super().__init__(gates)
         self._substitutes = substitutes
 
-    def read(self, targets: Sequence[Target]) -> State:
+    def read(self, targets: Sequence[Target]) -> StreamState:
         kept, earlier = super().read(targets), columns_before(self._gates.graph, targets[0])
         cut = 1 - self._gates.values[:, self._rows(targets)][:, :, :earlier].to(kept.dtype)
         return kept + torch.einsum("crs,s...->cr...", cut, self._substitutes[:earlier])

@@ -16,7 +16,7 @@ from circuitproof.errors import InputError
 from circuitproof.models.architecture import Architecture
 from circuitproof.models.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs
 from circuitproof.models.operators import Attention, BandNorm, LayerNorm, NoNorm
-from circuitproof.nn.below import EMBEDDING, Memory, Tokens
+from circuitproof.nn.below import EMBEDDING, StreamMemory, TokenBatch
 from circuitproof.nn.gates import Gates, gates_of
 from circuitproof.nn.ops import activate, band_norm, softmax, sparsemax
 from circuitproof.nn.program_heads import Patterns
@@ -26,8 +26,8 @@ from circuitproof.nn.stream import (
     Inputs,
     PlainStream,
     RecordingStream,
-    State,
     Stream,
+    StreamState,
     SubstitutedStream,
 )
 from circuitproof.tasks.domain import Prompt
@@ -43,7 +43,7 @@ class NormLayer(nn.Module):
             self.scale = nn.Parameter(torch.ones(architecture.width))
             self.shift = nn.Parameter(torch.zeros(architecture.width))
 
-    def forward(self, inputs: State) -> State:
+    def forward(self, inputs: StreamState) -> StreamState:
         match self.norm:
             case NoNorm():
                 return inputs
@@ -78,7 +78,7 @@ class AttentionLayer(nn.Module):
         self.value_bias = _bias(architecture, heads, head_width)
         self.output_bias = _bias(architecture, width)
 
-    def mix(self, inputs: Inputs, heads: tuple[int, ...], patterns: Patterns) -> State:
+    def mix(self, inputs: Inputs, heads: tuple[int, ...], patterns: Patterns) -> StreamState:
         """Return the values that each head mixes, before its output map."""
         query, key, value = inputs
         normed = self.norm(value)
@@ -94,7 +94,7 @@ class AttentionLayer(nn.Module):
         ]
         return torch.cat(torch.broadcast_tensors(*weights), 1) @ values
 
-    def _attend(self, asking: State, asked: State, heads: tuple[int, ...]) -> State:
+    def _attend(self, asking: StreamState, asked: StreamState, heads: tuple[int, ...]) -> StreamState:
         slices = tuple(self.neural.index(head) for head in heads)
         queries = _per_head(asking, self.query, self.query_bias, slices)
         keys = _per_head(asked, self.key, self.key_bias, slices)
@@ -122,7 +122,7 @@ class MlpLayer(nn.Module):
         self.down = nn.Parameter(torch.zeros(architecture.width, architecture.mlp_width))
         self.down_bias = _bias(architecture, architecture.width)
 
-    def forward(self, inputs: State) -> State:
+    def forward(self, inputs: StreamState) -> StreamState:
         hidden = activate(functional.linear(self.norm(inputs), self.up, self.up_bias), self.activation)
         return functional.linear(hidden, self.down, self.down_bias)
 
@@ -151,24 +151,24 @@ class Transformer(nn.Module):
         vocabulary, width = architecture.vocabulary, architecture.width
         self.unembed = None if architecture.tied else nn.Parameter(torch.zeros(vocabulary, width))
         self.unembed_bias = nn.Parameter(torch.zeros(vocabulary)) if architecture.logit_bias else None
-        self.below: Memory | None = None
+        self.below: StreamMemory | None = None
 
     def forward(
-        self, tokens: Tokens, circuit: Circuit | None = None
+        self, tokens: TokenBatch, circuit: Circuit | None = None
     ) -> Float[Tensor, "prompt position token"]:
         """Return the logits at every position, of the whole model or of one circuit of it."""
         stream = self._stream(tokens, None if circuit is None else [circuit])
         return self._logits(self._residual(tokens, stream))[0, 0]
 
     def candidate_logits(
-        self, tokens: Tokens, candidates: Sequence[int], circuits: Sequence[Circuit] | Gates | None = None
+        self, tokens: TokenBatch, candidates: Sequence[int], circuits: Sequence[Circuit] | Gates | None = None
     ) -> Float[Tensor, "circuit prompt candidate"]:
         """Return the candidates' logits at the last position, of the model or of many circuits at once."""
         residual = self._residual(tokens, self._stream(tokens, circuits))[..., -1:, :]
         return self._logits(residual, list(candidates))[:, 0, :, 0]
 
     def final_residual(
-        self, tokens: Tokens, circuits: Sequence[Circuit] | None = None
+        self, tokens: TokenBatch, circuits: Sequence[Circuit] | None = None
     ) -> Float[Tensor, "prompt width"]:
         """Return what the logits are read from at the last position, of the model or of one circuit."""
         return self._residual(tokens, self._stream(tokens, circuits))[0, 0, :, -1]
@@ -187,7 +187,7 @@ class Transformer(nn.Module):
         """Return every tensor of the file layout (`tensor_shapes`) as a view of the parameters."""
         return {name: tensor for name, tensor in _named_slices(self) if tensor is not None}
 
-    def _stream(self, tokens: Tokens, circuits: Sequence[Circuit] | Gates | None) -> Stream:
+    def _stream(self, tokens: TokenBatch, circuits: Sequence[Circuit] | Gates | None) -> Stream:
         if circuits is None:
             return PlainStream(self.architecture.heads)
         gates = circuits if isinstance(circuits, Gates) else gates_of(circuits)
@@ -200,7 +200,7 @@ class Transformer(nn.Module):
             return SubstitutedStream(gates, self._substitutes(tokens, gates.ablation))
         return GapStream(gates) if gates.is_nearly_whole else GatedStream(gates)
 
-    def _substitutes(self, tokens: Tokens, ablation: Mean | Counterfactual) -> Tensor:
+    def _substitutes(self, tokens: TokenBatch, ablation: Mean | Counterfactual) -> Tensor:
         """Return what cut edges carry on some prompts, by the column of their source."""
         with torch.no_grad():
             if isinstance(ablation, Counterfactual):
@@ -222,7 +222,7 @@ class Transformer(nn.Module):
             self._climb(stream, tokens, patterns, layer)
         return stream.stacked()
 
-    def _residual(self, tokens: Tokens, stream: Stream) -> State:
+    def _residual(self, tokens: TokenBatch, stream: Stream) -> StreamState:
         self._refuse_unknown(tokens)
         patterns = Patterns(tokens)
 
@@ -234,7 +234,7 @@ class Transformer(nn.Module):
         climb(range(start, self.architecture.layers))
         return stream.read([LOGITS])
 
-    def _climb(self, stream: Stream, tokens: Tokens, patterns: Patterns, layer: int) -> None:
+    def _climb(self, stream: Stream, tokens: TokenBatch, patterns: Patterns, layer: int) -> None:
         if layer == EMBEDDING:
             stream.write(EMBED, (self.token[tokens] + self.position[: tokens.shape[1]])[None, None])
             return
@@ -246,7 +246,7 @@ class Transformer(nn.Module):
         if self.graph.has_mlps and stream.has_mlp(layer):
             stream.write(Mlp(layer), self.mlps[layer](stream.read([Mlp(layer)])))
 
-    def _logits(self, residual: State, tokens: list[int] | None = None) -> State:
+    def _logits(self, residual: StreamState, tokens: list[int] | None = None) -> StreamState:
         weight = self.token if self.unembed is None else self.unembed
         bias = self.unembed_bias
         if tokens is not None:
@@ -330,12 +330,14 @@ def _at(bias: Tensor | None, places: int | list[int]) -> Tensor | None:
     return None if bias is None else bias[places]
 
 
-def _input_at(inputs: State, place: int) -> State:
+def _input_at(inputs: StreamState, place: int) -> StreamState:
     """Return what the head at `place` reads, which may be what all of them read."""
     return inputs if inputs.shape[1] == 1 else inputs[:, place : place + 1]
 
 
-def _per_head(inputs: State, weight: Tensor, bias: Tensor | None, heads: tuple[int, ...]) -> State:
+def _per_head(
+    inputs: StreamState, weight: Tensor, bias: Tensor | None, heads: tuple[int, ...]
+) -> StreamState:
     """Apply each head's own map; when the heads share their input, as one matrix product."""
     chosen, shift = _chosen(weight, heads), None if bias is None else _chosen(bias, heads)
     if inputs.shape[1] == 1:

@@ -8,8 +8,8 @@ from itertools import chain, pairwise
 from typing import TypeAlias, TypeVar
 
 from circuitproof.errors import DeclarationError
-from circuitproof.files.words import Grammar, Reader
-from circuitproof.programs.features import Comparison, Feature, Value, WordKind, value_text
+from circuitproof.files.words import LexicalRules, Reader
+from circuitproof.programs.features import Comparison, Feature, FeatureValue, WordKind, value_text
 
 Member = TypeVar("Member", int, tuple[int, int])
 
@@ -18,7 +18,7 @@ NUMBER_DIGITS = 18
 """How many digits a token, position, distance or count may have."""
 
 
-class Place(StrEnum):
+class PairEnd(StrEnum):
     """The end of a pair at which something is counted."""
 
     KEY = "key"
@@ -43,7 +43,7 @@ class Condition:
 
     feature: Feature
     comparison: Comparison
-    value: Value
+    value: FeatureValue
 
     def __post_init__(self) -> None:
         where = f"condition '{self.feature} {self.comparison} ...'"
@@ -124,7 +124,7 @@ class Tally:
     are open there. The token at the place counts.
     """
 
-    at: Place
+    at: PairEnd
     of: tuple[int, ...] | Brackets
     bound: int
     comparison: Comparison
@@ -166,7 +166,7 @@ MATCH = Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=True)
 MISMATCH = Condition(Feature.TOKEN_MATCH, Comparison.EQUAL, value=False)
 
 
-_TALLIES = {f"{at}_{kind}": (at, kind) for at in Place for kind in ("count", "depth")}
+_TALLIES = {f"{at}_{kind}": (at, kind) for at in PairEnd for kind in ("count", "depth")}
 BEGINNINGS = (*Feature, *_TALLIES, *Link)
 """The words that a condition may begin with."""
 
@@ -185,7 +185,7 @@ NO_LIMITS = Limits()
 class AtomReader(Reader):
     """Reads single conditions from the words of a text."""
 
-    def __init__(self, text: str, where: str, grammar: Grammar, limits: Limits) -> None:
+    def __init__(self, text: str, where: str, grammar: LexicalRules, limits: Limits) -> None:
         super().__init__(text, where, grammar)
         self._limits = limits
 
@@ -212,7 +212,7 @@ class AtomReader(Reader):
                 return Condition(Feature.TOKEN_MATCH, comparison, value)
         return MATCH
 
-    def _tally(self, at: Place, kind: str) -> Tally:
+    def _tally(self, at: PairEnd, kind: str) -> Tally:
         of = self._brackets() if kind == "depth" else self._set(self._token)
         self.expect("up", "'up to' and how far it is counted")
         self.expect("to")
@@ -262,14 +262,14 @@ def _numbers(value: int | tuple[int, ...]) -> tuple[int, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _check_value(comparison: Comparison, value: Value, where: str) -> None:
+def _check_value(comparison: Comparison, value: FeatureValue, where: str) -> None:
     if comparison is Comparison.AMONG:
         _check_members(value, where)
     else:
         _check_natural(value, where)
 
 
-def _check_members(value: Value, where: str) -> None:
+def _check_members(value: FeatureValue, where: str) -> None:
     if not isinstance(value, tuple) or not value:
         raise DeclarationError(f"{where}: value {value!r}, want a tuple of numbers, not empty")
     for number in value:
@@ -278,7 +278,7 @@ def _check_members(value: Value, where: str) -> None:
         raise DeclarationError(f"{where}: {value!r}, want increasing numbers, each once")
 
 
-def _check_natural(value: Value, where: str) -> None:
+def _check_natural(value: FeatureValue, where: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise DeclarationError(f"{where}: value {value!r}, want a whole number from 0")
     if value >= 10**NUMBER_DIGITS:

@@ -15,14 +15,14 @@ from circuitproof.errors import DeclarationError
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import Codec, record_to_json, to_json
 from circuitproof.files.reading import Fields, reading_part
-from circuitproof.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.programs.atoms import Bracketed, Brackets, Condition, Link, PairEnd, Tally
 from circuitproof.programs.features import Comparison, Feature, WordKind
 from circuitproof.programs.syntax import Formula, Otherwise, Pick, Program, Rule, Scan, any_of, atoms
 from circuitproof.programs.text import to_text
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class NamedOperand:
     """A token, position or distance that conditions may name."""
 
     kind: WordKind
@@ -93,7 +93,7 @@ class Language:
     """Every program of a grammar over some words. A program is a multiset of rules: order says nothing."""
 
     grammar: Grammar
-    words: tuple[Word, ...]
+    words: tuple[NamedOperand, ...]
 
     def singles(self) -> tuple[Formula, ...]:
         """Return the conditions that are not joined from others."""
@@ -103,7 +103,7 @@ class Language:
         scans = [Scan(pick, one) for pick, one in product(grammar.picks, memberships)]
         links = [Bracketed(link, pairs) for pairs, link in product(grammar.brackets, Link)]
         bound = grammar.depth
-        counted = product(grammar.brackets, Place, range(bound + 1) if bound else ())
+        counted = product(grammar.brackets, PairEnd, range(bound + 1) if bound else ())
         tallies = [Tally(place, pairs, bound, Comparison.EQUAL, n) for pairs, place, n in counted]
         return (*plain, *scans, *links, *tallies)
 
@@ -161,7 +161,7 @@ def multiset_count(things: int, most: int) -> int:
     return sum(comb(things + size - 1, size) if size else 1 for size in range(most + 1))
 
 
-def words_of(prompts: Iterable[Sequence[int]], grammar: Grammar) -> tuple[Word, ...]:
+def words_of(prompts: Iterable[Sequence[int]], grammar: Grammar) -> tuple[NamedOperand, ...]:
     """Return the words of some prompts that a grammar can name: tokens, then positions, then distances."""
     listed = list(prompts)
     places = range(max(map(len, listed), default=0))
@@ -171,7 +171,7 @@ def words_of(prompts: Iterable[Sequence[int]], grammar: Grammar) -> tuple[Word, 
         WordKind.DISTANCE: places,
     }
     kinds = grammar.kinds()
-    return tuple(Word(kind, number) for kind in WordKind if kind in kinds for number in numbers[kind])
+    return tuple(NamedOperand(kind, number) for kind in WordKind if kind in kinds for number in numbers[kind])
 
 
 def simplicity(rule: Rule) -> int:
@@ -188,7 +188,7 @@ def read_language(fields: Fields) -> Language:
     with reading_part(fields, "grammar") as part:
         grammar = Codec({Brackets: _read_brackets}).whole(Grammar, part)
     with reading_part(fields, "words") as part:
-        words = tuple(Word(kind, number) for kind in WordKind for number in part.integers(kind))
+        words = tuple(NamedOperand(kind, number) for kind in WordKind for number in part.integers(kind))
     return Language(grammar, words)
 
 

@@ -11,7 +11,7 @@ from enum import Enum, StrEnum, auto
 from functools import partial
 from typing import Any, Self, TypeAlias
 
-Value: TypeAlias = bool | int | tuple[int, ...]
+FeatureValue: TypeAlias = bool | int | tuple[int, ...]
 """A boolean for `token_match`, an increasing tuple for `in`, and a number for everything else."""
 
 
@@ -105,7 +105,7 @@ _REVERSED: dict[Comparison, Callable[[Any, Any], Any]] = {
 }
 
 
-def comparing(comparison: Comparison, value: Value) -> Callable[[int], bool]:
+def comparing(comparison: Comparison, value: FeatureValue) -> Callable[[int], bool]:
     """Return what says of a number whether the comparison with `value` holds.
 
     >>> list(map(comparing(Comparison.LESS, 2), range(4)))
@@ -114,5 +114,5 @@ def comparing(comparison: Comparison, value: Value) -> Callable[[int], bool]:
     return frozenset(value).__contains__ if isinstance(value, tuple) else comparison.of_constant(value)
 
 
-def value_text(value: Value) -> str:
+def value_text(value: FeatureValue) -> str:
     return f"{{{', '.join(map(str, value))}}}" if isinstance(value, tuple) else str(value).lower()

@@ -9,7 +9,7 @@ from math import lcm
 from typing import TypeAlias, assert_never
 
 from circuitproof.errors import InputError
-from circuitproof.programs.atoms import Bracketed, Brackets, Condition, Link, Place, Tally
+from circuitproof.programs.atoms import Bracketed, Brackets, Condition, Link, PairEnd, Tally
 from circuitproof.programs.features import Feature, Operand, comparing
 from circuitproof.programs.syntax import AllOf, AnyOf, Formula, Not, Otherwise, Pick, Program, Scan
 
@@ -126,7 +126,7 @@ def _column(operand: Operand, seen: Sequence[int], keys: Sequence[int]) -> Itera
 
 def _tallied(tally: Tally, holds: _Test, seen: Sequence[int], keys: Sequence[int]) -> Sequence[int]:
     counts = _counts(seen, tally.of)
-    if tally.at is Place.QUERY:
+    if tally.at is PairEnd.QUERY:
         return keys if holds(min(counts[-1], tally.bound)) else ()
     return [key for key in keys if holds(min(counts[key], tally.bound))]
 

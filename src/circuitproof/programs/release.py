@@ -5,7 +5,7 @@ from fractions import Fraction
 from circuitproof.errors import InputError
 from circuitproof.files.reading import Fields
 from circuitproof.programs.atoms import Condition
-from circuitproof.programs.features import Comparison, Feature, Value
+from circuitproof.programs.features import Comparison, Feature, FeatureValue
 from circuitproof.programs.syntax import Otherwise, Program, Rule
 
 _VERSION = 1
@@ -44,7 +44,7 @@ def _condition(fields: Fields) -> Condition:
     return Condition(feature, comparison, _value(fields, feature, comparison))
 
 
-def _value(fields: Fields, feature: Feature, comparison: Comparison) -> Value:
+def _value(fields: Fields, feature: Feature, comparison: Comparison) -> FeatureValue:
     if comparison is Comparison.AMONG:
         return tuple(sorted(fields.integers("value")))
     if feature.words is None:

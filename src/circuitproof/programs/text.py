@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from circuitproof.files.reading import write_rational
-from circuitproof.files.words import LINE_END, TEXT_END, Grammar
+from circuitproof.files.words import LINE_END, TEXT_END, LexicalRules
 from circuitproof.programs.atoms import BEGINNINGS, NO_LIMITS, AtomReader, Limits
 from circuitproof.programs.syntax import (
     DEEPEST,
@@ -35,7 +35,9 @@ from circuitproof.programs.syntax import (
     negate,
 )
 
-_GRAMMAR = Grammar(r"[A-Za-z_]+|-?[0-9]+(?:[/.][0-9]+)?|[=!<>]=|[<>{}(),:]", r"[ \t\r]+|#.*", has_lines=True)
+_GRAMMAR = LexicalRules(
+    r"[A-Za-z_]+|-?[0-9]+(?:[/.][0-9]+)?|[=!<>]=|[<>{}(),:]", r"[ \t\r]+|#.*", has_lines=True
+)
 _WEIGHT = re.compile(r"[0-9]+(?:[/.][0-9]+)?")
 _PARTS = re.compile(r"[/.]")
 _WANTED = f"a condition: 'not', first, last, nearest, '(' or one of {', '.join(BEGINNINGS)}"

@@ -16,7 +16,7 @@ from circuitproof.proof.known import all_of, same_logits
 from circuitproof.proof.lists import answer_list
 from circuitproof.proof.properties.lesion_identity import LesionIdentity
 from circuitproof.proof.properties.property import Property
-from circuitproof.proof.remarks import Decisions, Grounds, Plain, Remark, perhaps, remarks_on_prompts
+from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, perhaps, remarks_on_prompts
 from circuitproof.proof.verdict import Answer, Battery, Verdict
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.patterns import Pattern
@@ -28,7 +28,9 @@ def prove(claim: Claim, effort: Effort | None = None) -> Battery:
         case Domain():
             battery = answer_list(claim, effort or Effort())
         case Pattern():
-            from circuitproof.proof.patterns.answers import answer_pattern  # a list needs none of its room
+            from circuitproof.proof.patterns.answers import (
+                answer_pattern,  # a list needs nothing of its package
+            )
 
             battery = answer_pattern(claim, effort or Effort())
         case _:
@@ -48,7 +50,7 @@ def _remarked(battery: Battery) -> tuple[Answer, ...]:
     """Return the answers with their remarks, which only proofs have."""
     claim, answers = battery.claim, battery.claim.task.answers_by_class()
     proved = [answer.prop for answer in battery.answers if answer.verdict is Verdict.PROVED]
-    grounds = Grounds(
+    context = RemarkContext(
         answers=answers,
         circuit=claim.circuit,
         programs=claim.frozen.programs,
@@ -60,23 +62,25 @@ def _remarked(battery: Battery) -> tuple[Answer, ...]:
         lacks_edges=len(claim.circuit) < len(claim.edges()),
     )
     return tuple(
-        replace(answer, remarks=remarks(answer.prop, battery, grounds, tuple(decisions(answer.evidence))))
+        replace(answer, remarks=remarks(answer.prop, battery, context, tuple(decisions(answer.evidence))))
         if answer.prop in proved
         else answer
         for answer in battery.answers
     )
 
 
-def remarks(prop: Property, battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+def remarks(
+    prop: Property, battery: Battery, context: RemarkContext, decisions: Decisions
+) -> tuple[Remark, ...]:
     """Return what there is to remark on the proof of a property, in the order of the table."""
-    said = prop.remarks(battery, grounds, decisions)
+    said = prop.remarks(battery, context, decisions)
     if not prop.is_about_cut_edges:
         return said
     if prop.is_about_edges:
-        return (*said, *grounds.of_prompts)
-    has_cut = grounds.lacks_edges or prop.shown_beside() is not None
-    of_prompts = grounds.of_prompts if has_cut else ()
-    return (*said, *of_prompts, *perhaps(Plain.AS_MODEL, grounds.is_as_model))
+        return (*said, *context.of_prompts)
+    has_cut = context.lacks_edges or prop.shown_beside() is not None
+    of_prompts = context.of_prompts if has_cut else ()
+    return (*said, *of_prompts, *perhaps(Plain.AS_MODEL, context.is_as_model))
 
 
 def _unedged(battery: Battery) -> Sequence[Decision]:

@@ -12,10 +12,10 @@ from circuitproof.files.reading import write_rational
 from circuitproof.proof.enclosed import Enclosed
 from circuitproof.proof.fold import CandidateLogits, Fold
 from circuitproof.proof.known import known_decision
-from circuitproof.proof.regions.regions import Tree
+from circuitproof.proof.regions.regions import BranchTree
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.labelled import Label
-from circuitproof.tasks.patterns import Tokens
+from circuitproof.tasks.patterns import TokenClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class FoldLeaf:
     fold: Fold
     second: Fold | None = None
     radius: "Radius | None" = None
-    regions: Tree | None = None
+    regions: BranchTree | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class ByToken:
     """Which token at a position? Classes that do not overlap."""
 
     position: int
-    children: "tuple[tuple[Tokens, Cases], ...]"
+    children: "tuple[tuple[TokenClass, Cases], ...]"
 
 
 @dataclass(frozen=True, slots=True)

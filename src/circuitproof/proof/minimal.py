@@ -36,7 +36,7 @@ class Trial:
         return self.refuting is None and (NOT_KNOWN if self.open else True)
 
 
-class Bound(StrEnum):
+class SearchLimit(StrEnum):
     """What can end a search before it finds a circuit."""
 
     MOST = "most"
@@ -60,7 +60,7 @@ class FewestEdges:
     trials: tuple[Trial, ...]
     minimum: tuple[Circuit, ...]
     """All circuits of the smallest size that suffices, or none if the search ended before."""
-    ended_by: Bound | None = None
+    ended_by: SearchLimit | None = None
     """What ended it before, if it did."""
 
 
@@ -88,16 +88,18 @@ def search_minimum(  # noqa: PLR0913  # a search has these bounds
     for size in range(last + 1):
         circuits = every.contenders(edges, size, budget + 1)
         if len(circuits) > budget:
-            return FewestEdges(size, tuple(trials), (), Bound.BUDGET)
+            return FewestEdges(size, tuple(trials), (), SearchLimit.BUDGET)
         found = try_circuits(frozen, task, circuits, pace, arithmetic=arithmetic)
         trials.extend(found)
         if len(found) < len(circuits):
-            return FewestEdges(size, tuple(trials), (), Bound.TIME)
+            return FewestEdges(size, tuple(trials), (), SearchLimit.TIME)
         if any(trial.open for trial in found):
-            return FewestEdges(size, tuple(trials), (), Bound.OPEN)
+            return FewestEdges(size, tuple(trials), (), SearchLimit.OPEN)
         if minimum := tuple(trial.circuit for trial in found if trial.is_equivalent is True):
             return FewestEdges(size, tuple(trials), minimum)
-    return FewestEdges(last + 1, tuple(trials), (), Bound.EDGES if last == len(edges) else Bound.MOST)
+    return FewestEdges(
+        last + 1, tuple(trials), (), SearchLimit.EDGES if last == len(edges) else SearchLimit.MOST
+    )
 
 
 def try_circuits(

@@ -123,7 +123,7 @@ Decisions: TypeAlias = Sequence[frozenset[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
+class RemarkContext:
     """What the remarks on a claim's answers follow from."""
 
     answers: Mapping[int, frozenset[int]]
@@ -175,27 +175,27 @@ def perhaps(remark: Plain | SharedBias, applies: Ternary) -> tuple[Remark, ...]:
     return (remark,) if applies else ()
 
 
-def constant(grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+def constant(context: RemarkContext, decisions: Decisions) -> tuple[Remark, ...]:
     """Remark that every prompt is decided alike, and that no edge is needed for it."""
     is_alike = len(set(decisions)) == 1 and len(decisions[0]) == 1
-    return (Plain.DECISION,) * is_alike + unedged(grounds, decisions)
+    return (Plain.DECISION,) * is_alike + unedged(context, decisions)
 
 
-def unedged(grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+def unedged(context: RemarkContext, decisions: Decisions) -> tuple[Remark, ...]:
     """Remark that without any edge every prompt is decided so, clearly."""
-    if not decisions or len(grounds.unedged) not in {1, len(decisions)}:
+    if not decisions or len(context.unedged) not in {1, len(decisions)}:
         return ()
-    without = grounds.unedged if len(grounds.unedged) > 1 else [grounds.unedged[0]] * len(decisions)
+    without = context.unedged if len(context.unedged) > 1 else [context.unedged[0]] * len(decisions)
     pairs = zip(decisions, without, strict=True)
     alike = [same(one, other) for one, other in pairs]
-    return perhaps(Plain.UNEDGED, all_of([*alike, *map(is_clear, grounds.unedged)]))
+    return perhaps(Plain.UNEDGED, all_of([*alike, *map(is_clear, context.unedged)]))
 
 
-def needs_every_edge(grounds: Grounds) -> bool:
+def needs_every_edge(context: RemarkContext) -> bool:
     """Say whether a circuit that decides two answers right needs each of its edges, whatever the weights.
 
     It does where each edge is on every way from what tells prompts apart to the logits: without it one
     decision (or tie) is left for all prompts, and where two answers were right, some prompt changes.
     """
-    is_blind = is_uniform(grounds.circuit.ablation) and not grounds.is_constant
-    return is_blind and needs_each_edge_to_read(grounds.circuit, grounds.programs)
+    is_blind = is_uniform(context.circuit.ablation) and not context.is_constant
+    return is_blind and needs_each_edge_to_read(context.circuit, context.programs)

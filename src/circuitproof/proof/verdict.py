@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """The property holds; `evidence` is what a stranger checks to agree."""
+    """The property holds; `evidence` is what the independent checker checks to agree."""
 
     verdict: ClassVar = Verdict.PROVED
     evidence: Proving
@@ -40,7 +40,7 @@ class Proved:
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """The property fails; `evidence` is what a stranger replays to agree."""
+    """The property fails; `evidence` is what the independent checker replays to agree."""
 
     verdict: ClassVar = Verdict.REFUTED
     evidence: Refuting
@@ -54,7 +54,7 @@ class Undecided:
     evidence: Open
 
 
-Outcome: TypeAlias = Proved | Refuted | Undecided
+PropertyOutcome: TypeAlias = Proved | Refuted | Undecided
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Answer:
     """
 
     prop: Property
-    outcome: Outcome
+    outcome: PropertyOutcome
     obligations: int
     met: int
     findings: Findings

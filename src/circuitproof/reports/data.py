@@ -14,13 +14,13 @@ from circuitproof.files.reading import shown
 from circuitproof.programs.meaning import row as program_row
 from circuitproof.programs.syntax import Program
 from circuitproof.proof.fold import Fold
-from circuitproof.reports.evidence import Shown, Witness
-from circuitproof.reports.numbers import Cell, Numbers, lead
+from circuitproof.reports.bundle_view import BundleView, Unjudged
+from circuitproof.reports.evidence import PromptWitness, Shown
+from circuitproof.reports.numbers import ComputedCell, Numbers, lead
 from circuitproof.reports.parts.explanation import flip_words
 from circuitproof.reports.parts.heads import program_nodes
 from circuitproof.reports.parts.prompts import closest
 from circuitproof.reports.parts.witnesses import says
-from circuitproof.reports.story import Story, Unjudged
 from circuitproof.reports.trace import trace
 from circuitproof.reports.words import ablation_words, constants_words, decision_text, prompt_text, token_name
 from circuitproof.tasks.domain import Prompt
@@ -31,38 +31,38 @@ _NEURAL = 40_000
 """The most weights of neural heads at all positions, which are computed for the page."""
 
 
-def story_to_json(story: Story | Unjudged) -> Json:
+def view_to_json(view: BundleView | Unjudged) -> Json:
     """Return what a page says, for programs; of a bundle that was not judged to its end only the reason."""
-    judged = story.judgement
+    judged = view.judgement
     said: dict[str, Json] = {"outcome": judged.outcome.name.lower(), "reason": judged.reason}
-    if isinstance(story, Unjudged):
+    if isinstance(view, Unjudged):
         return said
     answers: list[Json] = [
         {"property": one.prop.name, "verdict": str(one.verdict), "remarks": list(one.remarks)}
-        for one in story.bundle.answers
+        for one in view.bundle.answers
     ]
-    return {**said, "answers": answers, "data": page_data(story)}
+    return {**said, "answers": answers, "data": page_data(view)}
 
 
-def page_data(story: Story) -> Json:
+def page_data(view: BundleView) -> Json:
     """Return what can be searched, sorted and chosen on a page."""
-    return {key: value for gather in DATA for key, value in gather(story).items()}
+    return {key: value for gather in DATA for key, value in gather(view).items()}
 
 
-def _prompts(story: Story) -> dict[str, Json]:
-    prompts, task = story.bundle.domain.prompts, story.bundle.task
+def _prompts(view: BundleView) -> dict[str, Json]:
+    prompts, task = view.bundle.domain.prompts, view.bundle.task
     tokens = {token: place for place, token in enumerate(sorted({t for prompt in prompts for t in prompt}))}
     return {
         "tokens": [token_name(task, token) for token in tokens],
         "prompts": [[tokens[token] for token in prompt] for prompt in prompts],
-        "answers": [token_name(task, answer) for answer in story.answers],
-        "order": list[Json](closest(story)),
-        "edges": [str(edge) for edge in story.bundle.circuit],
+        "answers": [token_name(task, answer) for answer in view.answers],
+        "order": list[Json](closest(view)),
+        "edges": [str(edge) for edge in view.bundle.circuit],
     }
 
 
-def _numbers(story: Story) -> dict[str, Json]:
-    found = story.numbers
+def _numbers(view: BundleView) -> dict[str, Json]:
+    found = view.numbers
     if not isinstance(found, Numbers):
         return {}
     margins = _ranks(cell.margin for cell in found.cells)
@@ -70,7 +70,7 @@ def _numbers(story: Story) -> dict[str, Json]:
     needs: list[Json] = [[_cells(found, one.flips), _cells(found, one.ties)] for one in found.needs.values()]
     return {
         "cell_of": list(found.cell_of),
-        "cells": [_cell(story, cell, margins, radii) for cell in found.cells],
+        "cells": [_cell(view, cell, margins, radii) for cell in found.cells],
         "needs": needs or None,
     }
 
@@ -80,14 +80,16 @@ def _cells(found: Numbers, places: Sequence[int]) -> Json:
     return list[Json](sorted({found.cell_of[place] for place in places}))
 
 
-def _cell(story: Story, cell: Cell, margins: Mapping[Fraction, int], radii: Mapping[Fraction, int]) -> Json:
-    task, edges, flow, flip = story.bundle.task, story.bundle.circuit, cell.flow, cell.flip
+def _cell(
+    view: BundleView, cell: ComputedCell, margins: Mapping[Fraction, int], radii: Mapping[Fraction, int]
+) -> Json:
+    task, edges, flow, flip = view.bundle.task, view.bundle.circuit, cell.flow, cell.flip
     return {
         "decision": decision_text(task, cell.fold),
         "rival": token_name(task, task.candidates[cell.runner]),
         "margin": [shown(cell.margin), margins[cell.margin]],
         "radius": None if flip is None else [shown(flip.radius), radii[flip.radius]],
-        "flips": flip_words(story.bundle, cell),
+        "flips": flip_words(view.bundle, cell),
         "shares": None if flow is None else [shown(flow.edges.get(edge, Fraction(0))) for edge in edges],
         "own": None if flow is None else {str(node): shown(share) for node, share in flow.own.items()},
     }
@@ -98,45 +100,45 @@ def _ranks(values: Iterable[Fraction]) -> Mapping[Fraction, int]:
     return {value: place for place, value in enumerate(sorted(set(values)))}
 
 
-def _ablation(story: Story) -> dict[str, Json]:
+def _ablation(view: BundleView) -> dict[str, Json]:
     """Return what cut edges carry: in words, and for each prompt its partner if it has one."""
-    ablation, task = story.bundle.circuit.ablation, story.bundle.task
+    ablation, task = view.bundle.circuit.ablation, view.bundle.task
     said: dict[str, Json] = {"cut": ablation_words(ablation), "constants": constants_words(ablation)}
     if isinstance(ablation, Counterfactual):
-        partners = [ablation.partners.get(prompt, ()) for prompt in story.bundle.domain.prompts]
+        partners = [ablation.partners.get(prompt, ()) for prompt in view.bundle.domain.prompts]
         said["partners"] = [prompt_text(task, partner) for partner in partners]
     return said
 
 
-def _witnesses(story: Story) -> dict[str, Json]:
-    return {"witnesses": [_witness(story, one) for one in story.witnesses]}
+def _witnesses(view: BundleView) -> dict[str, Json]:
+    return {"witnesses": [_witness(view, one) for one in view.witnesses]}
 
 
-def _witness(story: Story, one: Witness) -> Json:
+def _witness(view: BundleView, one: PromptWitness) -> Json:
     return {
         "says": says(one),
         "refutes": one.is_refutation,
-        "edge": None if one.edge is None else list(story.bundle.circuit).index(one.edge),
+        "edge": None if one.edge is None else list(view.bundle.circuit).index(one.edge),
         "change": one.change(),
-        "width": story.bundle.frozen.architecture.width,
-        "shown": [_shown(story, entry) for entry in one.shown],
+        "width": view.bundle.frozen.architecture.width,
+        "shown": [_shown(view, entry) for entry in one.shown],
     }
 
 
-def _shown(story: Story, entry: Shown) -> Json:
+def _shown(view: BundleView, entry: Shown) -> Json:
     return {
         "prompt": entry.prompt,
-        "before": _decided(story, entry.fold),
-        "after": None if entry.other is None else _decided(story, entry.other),
+        "before": _decided(view, entry.fold),
+        "after": None if entry.other is None else _decided(view, entry.other),
         "eta": [shown(size) for size in entry.perturbation],
     }
 
 
-def _decided(story: Story, found: Fold) -> Json:
-    return {"decision": decision_text(story.bundle.task, found), "margin": shown(lead(found))}
+def _decided(view: BundleView, found: Fold) -> Json:
+    return {"decision": decision_text(view.bundle.task, found), "margin": shown(lead(found))}
 
 
-class _Rows:
+class _DistinctRows:
     """Rows of weights, each distinct one once."""
 
     def __init__(self) -> None:
@@ -151,34 +153,34 @@ class _Rows:
         return [[list(pair) for pair in row] for row in self._places]
 
 
-def _looks(story: Story) -> dict[str, Json]:
+def _looks(view: BundleView) -> dict[str, Json]:
     """Return where heads look from the positions that matter, and programs from all, least margins first."""
-    if not isinstance(story.numbers, Numbers):
+    if not isinstance(view.numbers, Numbers):
         return {}
-    rows, nodes, programs = _Rows(), program_nodes(story), story.bundle.frozen.programs
+    rows, nodes, programs = _DistinctRows(), program_nodes(view), view.bundle.frozen.programs
     distinct = list(dict.fromkeys(programs[head] for head in nodes))
     return {
         "programs": {str(head): distinct.index(programs[head]) for head in nodes},
-        "reads": _reads(story, story.numbers, rows),
-        "attention": _attention(story, distinct, rows),
-        "neural": _neural(story, rows),
+        "reads": _reads(view, view.numbers, rows),
+        "attention": _attention(view, distinct, rows),
+        "neural": _neural(view, rows),
         "rows": rows.to_json(),
     }
 
 
-def _reads(story: Story, found: Numbers, rows: _Rows) -> Json:
+def _reads(view: BundleView, found: Numbers, rows: _DistinctRows) -> Json:
     reads, size = dict[str, Json](), 0
-    for place in closest(story):
+    for place in closest(view):
         if size > _READS:
             break
-        prompt = story.bundle.domain.prompts[place]
+        prompt = view.bundle.domain.prompts[place]
         listed = [(one, rows.place(one.weights)) for one in found.trace.readings(prompt)]
         reads[str(place)] = [[str(one.head), one.query, row] for one, row in listed]
         size += sum(1 + len(one.weights) for one, _ in listed)
     return reads
 
 
-def _attention(story: Story, programs: list[Program], rows: _Rows) -> Json:
+def _attention(view: BundleView, programs: list[Program], rows: _DistinctRows) -> Json:
     """Return for each prompt and each distinct program the row of weights from every position."""
 
     @cache
@@ -186,24 +188,24 @@ def _attention(story: Story, programs: list[Program], rows: _Rows) -> Json:
         return rows.place(program_row(programs[number], prefix, len(prefix) - 1))
 
     found: dict[str, Json] = {}
-    for place in closest(story) if programs else ():
+    for place in closest(view) if programs else ():
         if row.cache_info().currsize > _READS:
             break
-        prompt = story.bundle.domain.prompts[place]
+        prompt = view.bundle.domain.prompts[place]
         prefixes = [prompt[: last + 1] for last in range(len(prompt))]
         found[str(place)] = [[row(number, one) for one in prefixes] for number in range(len(programs))]
     return found
 
 
-def _neural(story: Story, rows: _Rows) -> Json:
+def _neural(view: BundleView, rows: _DistinctRows) -> Json:
     """Return the rows of neural heads at every position, for some prompts of the least margins."""
-    frozen, circuit = story.bundle.frozen, story.bundle.circuit
+    frozen, circuit = view.bundle.frozen, view.bundle.circuit
     heads = [head for head in circuit.live().heads() if head not in frozen.programs]
-    places = list(_affordable(story, len(heads))) if heads else []
+    places = list(_affordable(view, len(heads))) if heads else []
     if not places:
         return {}
-    prompts = [story.bundle.domain.prompts[place] for place in places]
-    traced = trace(frozen, circuit, story.bundle.task.candidates, prompts, is_whole=True)
+    prompts = [view.bundle.domain.prompts[place] for place in places]
+    traced = trace(frozen, circuit, view.bundle.task.candidates, prompts, is_whole=True)
     found: dict[str, Json] = {}
     for place, prompt in zip(places, prompts, strict=True):
         matrices = traced.matrices(prompt)
@@ -211,14 +213,20 @@ def _neural(story: Story, rows: _Rows) -> Json:
     return found
 
 
-def _affordable(story: Story, heads: int) -> Iterator[int]:
+def _affordable(view: BundleView, heads: int) -> Iterator[int]:
     """Return the places of prompts of the least margins whose matrices have no more weights than allowed."""
     size = 0
-    for place in closest(story):
-        size += heads * len(story.bundle.domain.prompts[place]) ** 2 // 2
+    for place in closest(view):
+        size += heads * len(view.bundle.domain.prompts[place]) ** 2 // 2
         if size > _NEURAL:
             return
         yield place
 
 
-DATA: tuple[Callable[[Story], dict[str, Json]], ...] = (_prompts, _numbers, _ablation, _witnesses, _looks)
+DATA: tuple[Callable[[BundleView], dict[str, Json]], ...] = (
+    _prompts,
+    _numbers,
+    _ablation,
+    _witnesses,
+    _looks,
+)

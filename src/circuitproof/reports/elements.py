@@ -21,7 +21,7 @@ class Element:
 
     tag: str
     attributes: tuple[tuple[str, str], ...]
-    children: "tuple[Element | Source | str, ...]"
+    children: "tuple[Element | RawText | str, ...]"
 
     def attribute(self, name: str) -> str:
         """Return an attribute's value, or nothing."""
@@ -29,7 +29,7 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RawText:
     """Text of ours or JSON that stands in a `script` or `style` as it is; it cannot end that element."""
 
     text: str
@@ -39,7 +39,7 @@ class Source:
             raise ValueError("a source that could end its element; write the sign < as an escape")
 
 
-Child = Element | Source | str
+Child = Element | RawText | str
 
 
 def el(tag: str, *children: Child, **attributes: str | float) -> Element:
@@ -84,14 +84,14 @@ def with_prefix(element: Element, prefix: str) -> Element:
     )
 
 
-def json_source(value: Json) -> Source:
+def json_source(value: Json) -> RawText:
     r"""Return JSON that no HTML parser takes for markup.
 
     >>> json_source({"name": "</script>"}).text
     '{"name":"\\u003c/script\\u003e"}'
     """
     spelled = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    return Source(spelled.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026"))
+    return RawText(spelled.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026"))
 
 
 def render(element: Element) -> str:
@@ -111,7 +111,7 @@ def _pieces(child: Child, inside: str = "") -> Iterator[str]:
     match child:
         case str():
             yield _escaped(child, inside)
-        case Source(text):
+        case RawText(text):
             yield text
         case Element(tag, attributes, children):
             yield f"<{tag}" + "".join(f' {name}="{escape(value)}"' for name, value in attributes) + ">"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from circuitproof.bundle.opening import Answered, Opened
+from circuitproof.bundle.opening import Answered, OpenedBundle
 from circuitproof.circuits.graph import Edge
 from circuitproof.files.printing import plural
 from circuitproof.files.reading import Fields
@@ -26,7 +26,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class PromptWitness:
     """Prompts on which anyone can see what is said, with the edge that is cut or the circuit that decides."""
 
     prop: Property
@@ -49,7 +49,7 @@ class Witness:
         return "with η added" if any(one.perturbation for one in self.shown) else self.prop.beside
 
 
-def witnesses(bundle: Opened) -> Iterator[Witness]:
+def witnesses(bundle: OpenedBundle) -> Iterator[PromptWitness]:
     """Return the counterexamples of refuted properties and the witnesses of needed edges."""
     for answer in bundle.answers:
         evidence = answer.evidence
@@ -63,12 +63,14 @@ def witnesses(bundle: Opened) -> Iterator[Witness]:
                 yield _witness(bundle, answer, Fields(child, evidence.where), edge)
 
 
-def _witness(bundle: Opened, answer: Answered, replay: Fields, edge: Edge | None = None) -> Witness:
+def _witness(
+    bundle: OpenedBundle, answer: Answered, replay: Fields, edge: Edge | None = None
+) -> PromptWitness:
     shown = replay.each("replay", lambda one: _shown(bundle, answer.prop, one))
-    return Witness(answer.prop, answer.verdict, shown, edge)
+    return PromptWitness(answer.prop, answer.verdict, shown, edge)
 
 
-def _shown(bundle: Opened, prop: Property, fields: Fields) -> Shown:
+def _shown(bundle: OpenedBundle, prop: Property, fields: Fields) -> Shown:
     prompt, fold = fields.integer("prompt"), Fold(bundle.folds[fields.integer("fold")])
     if fields.has("eta") and isinstance(prop, Robustness):
         eta = tuple(map(Fraction, fields.texts("eta")))
@@ -79,7 +81,7 @@ def _shown(bundle: Opened, prop: Property, fields: Fields) -> Shown:
     return Shown(prompt, fold, Fold(bundle.folds[fields.integer(prop.second)]) if has_other else None)
 
 
-def rests_on(answer: Answered, bundle: Opened) -> str:
+def rests_on(answer: Answered, bundle: OpenedBundle) -> str:
     """Say in a few words what a verdict rests on."""
     evidence = answer.evidence
     if evidence.has("open"):

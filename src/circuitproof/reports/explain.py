@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from circuitproof.bundle.opening import Opened
+from circuitproof.bundle.opening import OpenedBundle
 from circuitproof.circuits.ablation import Counterfactual
 from circuitproof.circuits.graph import LOGITS, Edge
 from circuitproof.errors import InputError, InvalidError, OverdueError, UsageError
@@ -17,10 +17,10 @@ from circuitproof.proof.effort import UNHURRIED, Effort, Pace
 from circuitproof.proof.fold import Fold, fold
 from circuitproof.proof.regions.disturbed import Question, disturb_residual
 from circuitproof.proof.regions.radius import Bracket, find_radius
-from circuitproof.reports.numbers import Cell, Numbers
+from circuitproof.reports.bundle_view import BundleView, Uncomputed, Unjudged, answer_to, numbers_of
+from circuitproof.reports.numbers import ComputedCell, Numbers
 from circuitproof.reports.regions import labelled_prompts
-from circuitproof.reports.story import Story, Uncomputed, Unjudged, answer_to, numbers_of
-from circuitproof.reports.trace import Reading
+from circuitproof.reports.trace import AttentionReading
 from circuitproof.reports.words import constants_words, token_name
 from circuitproof.tasks.alphabet import token_of
 from circuitproof.tasks.domain import Prompt
@@ -36,7 +36,7 @@ _WIDEST = 64
 class Explanation:
     """What the circuit does on one prompt."""
 
-    bundle: Opened
+    bundle: OpenedBundle
     prompt: Prompt
     answer: int | None
     """The right answer; nothing where the claim does not speak of the prompt."""
@@ -44,10 +44,10 @@ class Explanation:
     """The number of its cell among those of the bundle's prompts."""
     shared: int
     """How many of the bundle's prompts are in the cell."""
-    cell: Cell
+    cell: ComputedCell
     needed: tuple[Edge, ...] | None
     """The edges without which the decision is another one or a tie; nothing where that is not computed."""
-    readings: tuple[Reading, ...]
+    readings: tuple[AttentionReading, ...]
     searched: Bracket | None = None
     """What is known of the radius where a norm reads the final residual, if it was searched for."""
     beside: Mapping[str, Fold] = field(default_factory=dict[str, Fold])
@@ -111,27 +111,27 @@ class Explanation:
 
 
 def explain(
-    story: Story | Unjudged, spelled: str, pace: Pace = UNHURRIED, model: Declaration | None = None
+    view: BundleView | Unjudged, spelled: str, pace: Pace = UNHURRIED, model: Declaration | None = None
 ) -> Explanation:
     """Explain a prompt of a bundle that the checker has judged; what flips it is searched for at a pace.
 
     With a `model` the prompt is text, which the model's tokenizer reads.
     """
-    if isinstance(story, Unjudged):
-        is_incomplete = story.judgement.outcome is Outcome.INCOMPLETE
+    if isinstance(view, Unjudged):
+        is_incomplete = view.judgement.outcome is Outcome.INCOMPLETE
         kind = OverdueError if is_incomplete else InvalidError
-        raise kind(f"nothing of {story.path} can be explained: {story.judgement.reason}")
+        raise kind(f"nothing of {view.path} can be explained: {view.judgement.reason}")
     with long_numbers():
-        prompt = find_prompt(story.bundle, spelled, model)
-        found = numbers_of(story.bundle, (prompt,))
+        prompt = find_prompt(view.bundle, spelled, model)
+        found = numbers_of(view.bundle, (prompt,))
         if isinstance(found, Uncomputed):
             raise InputError(f"the prompt cannot be computed: {found.reason}")
-        explained = _explanation(story, prompt, found, 0)
-        searched = _searched(story.bundle, prompt, explained.cell, pace)
-        return replace(explained, searched=searched, beside=_beside(story.bundle, prompt))
+        explained = _explanation(view, prompt, found, 0)
+        searched = _searched(view.bundle, prompt, explained.cell, pace)
+        return replace(explained, searched=searched, beside=_beside(view.bundle, prompt))
 
 
-def _beside(bundle: Opened, prompt: Prompt) -> Mapping[str, Fold]:
+def _beside(bundle: OpenedBundle, prompt: Prompt) -> Mapping[str, Fold]:
     """Compute the prompt in the circuits that the claim's is compared with."""
     pairs = [(one.prop.beside, one.prop.shown_beside()) for one in bundle.answers]
     return {
@@ -141,7 +141,7 @@ def _beside(bundle: Opened, prompt: Prompt) -> Mapping[str, Fold]:
     }
 
 
-def _searched(bundle: Opened, prompt: Prompt, cell: Cell, pace: Pace) -> Bracket | None:
+def _searched(bundle: OpenedBundle, prompt: Prompt, cell: ComputedCell, pace: Pace) -> Bracket | None:
     """Look for the least perturbation of the final residual that changes a decision after a norm."""
     sizes = bundle.frozen.architecture
     if not sizes.has_norm or not cell.fold.is_clear or sizes.width > _WIDEST or pace.is_over:
@@ -150,21 +150,21 @@ def _searched(bundle: Opened, prompt: Prompt, cell: Cell, pace: Pace) -> Bracket
     return find_radius(Question(function, cell.fold.winner), Effort(budget=_PARTS, pace=pace))
 
 
-def explain_place(story: Story, numbers: Numbers, place: int) -> Explanation:
+def explain_place(view: BundleView, numbers: Numbers, place: int) -> Explanation:
     """Explain a prompt of the bundle with the numbers that are known already."""
-    return _explanation(story, story.bundle.domain.prompts[place], numbers, place)
+    return _explanation(view, view.bundle.domain.prompts[place], numbers, place)
 
 
-def _explanation(story: Story, prompt: Prompt, found: Numbers, at: int) -> Explanation:
-    prompts = story.bundle.domain.prompts
+def _explanation(view: BundleView, prompt: Prompt, found: Numbers, at: int) -> Explanation:
+    prompts = view.bundle.domain.prompts
     place = prompts.index(prompt) if prompt in prompts else None
-    cell_of = () if isinstance(story.numbers, Uncomputed) else story.numbers.cell_of
+    cell_of = () if isinstance(view.numbers, Uncomputed) else view.numbers.cell_of
     number = cell_of[place] if cell_of and place is not None else None
     needed = (edge for edge, needs in found.needs.items() if at in needs.flips or at in needs.ties)
     return Explanation(
-        bundle=story.bundle,
+        bundle=view.bundle,
         prompt=prompt,
-        answer=_answer(story.bundle, place, prompt),
+        answer=_answer(view.bundle, place, prompt),
         number=number,
         shared=cell_of.count(number),
         cell=found.cells[found.cell_of[at]],
@@ -173,14 +173,14 @@ def _explanation(story: Story, prompt: Prompt, found: Numbers, at: int) -> Expla
     )
 
 
-def _answer(bundle: Opened, place: int | None, prompt: Prompt) -> int | None:
+def _answer(bundle: OpenedBundle, place: int | None, prompt: Prompt) -> int | None:
     if place is not None:
         return answer_to(bundle, place, prompt)
     task = labelled_prompts(bundle)
     return task.label_of(prompt).answer if task is not None and prompt in task.machine else None
 
 
-def find_prompt(bundle: Opened, spelled: str, model: Declaration | None = None) -> Prompt:
+def find_prompt(bundle: OpenedBundle, spelled: str, model: Declaration | None = None) -> Prompt:
     """Return the prompt that is meant: `#3` for that of a place, a text, or tokens by name or by number."""
     prompts = bundle.domain.prompts
     if spelled.startswith("#") and spelled[1:].isdecimal():
@@ -194,14 +194,14 @@ def find_prompt(bundle: Opened, spelled: str, model: Declaration | None = None) 
     return prompt
 
 
-def _named_prompt(bundle: Opened, spelled: str) -> Prompt:
+def _named_prompt(bundle: OpenedBundle, spelled: str) -> Prompt:
     names = bundle.task.names
     tokens = {name: token for token, name in names.items()}
     tokens |= {token_name(bundle.task, token): token for token in names}
     return tuple(_token(bundle, tokens, word) for word in spelled.split())
 
 
-def _read_text(bundle: Opened, text: str, model: Declaration) -> Prompt:
+def _read_text(bundle: OpenedBundle, text: str, model: Declaration) -> Prompt:
     """Return the tokens of a text, if the model calls them as the bundle does."""
     alphabet = model.alphabet
     if alphabet is None or alphabet.encode is None:
@@ -219,7 +219,7 @@ def _read_text(bundle: Opened, text: str, model: Declaration) -> Prompt:
     return prompt
 
 
-def _token(bundle: Opened, tokens: dict[str, int], word: str) -> int:
+def _token(bundle: OpenedBundle, tokens: dict[str, int], word: str) -> int:
     token = token_of(word, tokens, bundle.frozen.architecture.vocabulary)
     if token is not None:
         return token

@@ -15,7 +15,7 @@ from typing import assert_never
 
 import numpy as np
 
-from circuitproof.arithmetic.exact import SideBranch
+from circuitproof.arithmetic.exact import SideBranch, Sides
 from circuitproof.arithmetic.grid import Grid, add, grid_of_fractions, matmul, multiply, multiply_columns
 from circuitproof.circuits.graph import (
     EMBED,
@@ -23,7 +23,7 @@ from circuitproof.circuits.graph import (
     Edge,
     Embed,
     Head,
-    Logits,
+    LogitsNode,
     Mlp,
     Node,
     Port,
@@ -31,10 +31,18 @@ from circuitproof.circuits.graph import (
     reader,
 )
 from circuitproof.errors import DeclarationError
-from circuitproof.forward.cells import BiasPart, Part, PortPart, PositionPart, StagePart, StandIn, TokenPart
+from circuitproof.forward.cells import (
+    BiasPart,
+    InputPart,
+    PortPart,
+    PositionPart,
+    StagePart,
+    StandIn,
+    TokenPart,
+)
 from circuitproof.forward.frozen import Frozen
 from circuitproof.models.operators import slope_of
-from circuitproof.reports.trace import CircuitTrace, Sides, Traced
+from circuitproof.reports.trace import CircuitTrace, Traced
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,7 @@ class _Backward:
                 hidden = matmul(slope, self._frozen.tensor(f"mlp.{layer}.down.weight"))
                 bent = multiply_columns(hidden, self._bends(traced, row))
                 self._read(number, row, matmul(bent, self._frozen.tensor(f"mlp.{layer}.up.weight")), mlp)
-            case Embed() | Logits() | StandIn():
+            case Embed() | LogitsNode() | StandIn():
                 raise DeclarationError(f"{traced.stage.node} is followed by no stage")
             case _:
                 assert_never(traced.stage.node)
@@ -134,12 +142,12 @@ class _Backward:
                 return self._frozen.tensor(f"attention.{layer}.norm.scale")
             case Mlp(layer):
                 return self._frozen.tensor(f"mlp.{layer}.norm.scale")
-            case Logits() | Embed():
+            case LogitsNode() | Embed():
                 return self._frozen.tensor("logits.norm.scale")
             case _:
                 assert_never(node)
 
-    def _part(self, part: Part, row: int) -> tuple[Node | None, Grid]:
+    def _part(self, part: InputPart, row: int) -> tuple[Node | None, Grid]:
         """Return the node that a part comes from along a kept edge, if it does, and its value."""
         cells = self._trace.cells
         match part:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from circuitproof.bundle.files import CLAIM
 from circuitproof.files.canonical import Json
-from circuitproof.reports.story import Story, tell_judged
+from circuitproof.reports.bundle_view import BundleView, tell_judged
 from circuitproof_check.main import Beside, Outcome, Report, inspect
 
 _WORSE = (Outcome.VALID, Outcome.INCOMPLETE, Outcome.REFUTED, Outcome.USAGE, Outcome.FAILURE, Outcome.INVALID)
@@ -21,7 +21,7 @@ class JudgedBundle:
     report: Report
     size: int
     """How many bytes were judged, to their end."""
-    story: Story | None
+    view: BundleView | None
     """What its own page says, if the checker has judged it to its end."""
 
     @property
@@ -37,10 +37,10 @@ def judged_below(folder: Path, beside: Beside) -> Iterator[JudgedBundle]:
     """Let the checker judge each bundle below a folder, beside what they must be about."""
     for claim in sorted(folder.rglob(CLAIM)):
         report = inspect(claim.parent, beside)
-        story = None if report.outcome is Outcome.FAILURE else tell_judged(claim.parent, report, beside)
+        view = None if report.outcome is Outcome.FAILURE else tell_judged(claim.parent, report, beside)
         place = str(claim.parent.relative_to(folder))
         size = sum(map(len, report.files.values()))
-        yield JudgedBundle(place, report, size, story if isinstance(story, Story) else None)
+        yield JudgedBundle(place, report, size, view if isinstance(view, BundleView) else None)
 
 
 def worst_outcome(bundles: Iterable[JudgedBundle]) -> Outcome:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from circuitproof.files.reading import scientific, shown
 from circuitproof.proof.patterns.frontier import FailingCell, FailingChoice, Frontier
-from circuitproof.reports.words import pattern_words, told_tokens
+from circuitproof.reports.words import listed_tokens, pattern_words
 from circuitproof.tasks.names import TokenNames
 
 _CELLS_SHOWN = 8
@@ -26,5 +26,7 @@ def frontier_lines(found: Frontier, names: TokenNames) -> Iterator[str]:
 
 def _place(cell: FailingCell | FailingChoice, names: TokenNames) -> str:
     if isinstance(cell, FailingCell):
-        return f"{cell.head} reads token {told_tokens(names, [cell.token])} at {cell.position}"
-    return ", ".join(f"token {told_tokens(names, [token])} at {position}" for position, token in cell.tokens)
+        return f"{cell.head} reads token {listed_tokens(names, [cell.token])} at {cell.position}"
+    return ", ".join(
+        f"token {listed_tokens(names, [token])} at {position}" for position, token in cell.tokens
+    )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from circuitproof.bundle.opening import Opened
+from circuitproof.bundle.opening import OpenedBundle
 from circuitproof.circuits.graph import Edge
 from circuitproof.forward.frozen import Frozen
 from circuitproof.proof.fold import Fold, fold
@@ -38,7 +38,7 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ComputedCell:
     """One computation that decides some prompts."""
 
     fold: Fold
@@ -81,20 +81,20 @@ class Needs:
 class Numbers:
     """What the circuit computes on every prompt; `needs` is empty where there is too much to compute."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[ComputedCell, ...]
     cell_of: tuple[int, ...]
     """The cell of each prompt."""
     needs: Mapping[Edge, Needs]
     trace: CircuitTrace
 
 
-def compute(bundle: Opened, prompts: Sequence[Prompt]) -> Numbers:
+def compute(bundle: OpenedBundle, prompts: Sequence[Prompt]) -> Numbers:
     """Return what the circuit computes on some prompts."""
     candidates = bundle.task.candidates
     traced = trace(bundle.frozen, bundle.circuit, candidates, prompts)
     rows = list(dict.fromkeys(traced.rows))
     folds = [Fold(traced.logits[row]) for row in rows]
-    cells = [Cell(one, _flip(bundle.frozen, candidates, one), None) for one in folds]
+    cells = [ComputedCell(one, _flip(bundle.frozen, candidates, one), None) for one in folds]
     order = sorted(range(len(rows)), key=lambda place: cells[place].margin)
     for place in order[: max(1, _FLOWS // max(1, len(bundle.circuit)))]:
         cell = cells[place]
@@ -118,7 +118,9 @@ def _flip(frozen: Frozen, candidates: tuple[int, ...], found: Fold) -> Flip | No
     return min(flips, key=lambda flip: flip.radius, default=None)
 
 
-def _needs(bundle: Opened, prompts: Sequence[Prompt], cell_of: Sequence[int]) -> Iterator[tuple[Edge, Needs]]:
+def _needs(
+    bundle: OpenedBundle, prompts: Sequence[Prompt], cell_of: Sequence[int]
+) -> Iterator[tuple[Edge, Needs]]:
     """Return who needs each edge, computed once for each cell.
 
     Prompts of one cell lead to one computation from tokens and positions on. Without an edge that computation

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 from circuitproof.files.canonical import Json
+from circuitproof.reports.bundle_view import BundleView, Unjudged
 from circuitproof.reports.data import page_data
-from circuitproof.reports.elements import Element, Source, el, json_source, render, with_prefix
+from circuitproof.reports.elements import Element, RawText, el, json_source, render, with_prefix
 from circuitproof.reports.judged import JudgedBundle
 from circuitproof.reports.parts.circuit import circuit
 from circuitproof.reports.parts.claim import claim
@@ -27,10 +28,9 @@ from circuitproof.reports.parts.verdicts import limits, verdicts
 from circuitproof.reports.parts.witnesses import witnesses
 from circuitproof.reports.plain import as_text, words
 from circuitproof.reports.said import Table
-from circuitproof.reports.story import Story, Unjudged
 from circuitproof.version import __version__
 
-PARTS: tuple[Callable[[Story], Element | None], ...] = (
+PARTS: tuple[Callable[[BundleView], Element | None], ...] = (
     heading,
     verdicts,
     circuit,
@@ -50,22 +50,22 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 """A browser refuses whatever a page would fetch."""
 
 
-def bundle_page(story: Story | Unjudged) -> str:
+def bundle_page(view: BundleView | Unjudged) -> str:
     """Return the page of a bundle; of one that was not judged to its end it has only the reason."""
-    return page(bundle_parts(story), _data(story))
+    return page(bundle_parts(view), _data(view))
 
 
-def bundle_fragment(story: Story | Unjudged, prefix: str = "") -> str:
+def bundle_fragment(view: BundleView | Unjudged, prefix: str = "") -> str:
     """Return what the page shows as a piece of HTML, with its style and script, for a notebook.
 
     Several stand in one document if each has a prefix of its own for its names.
     """
-    return fragment(bundle_parts(story), _data(story), prefix)
+    return fragment(bundle_parts(view), _data(view), prefix)
 
 
-def bundle_text(story: Story | Unjudged) -> str:
+def bundle_text(view: BundleView | Unjudged) -> str:
     """Return what the page of a bundle says, in 80 columns."""
-    return as_text(el("main", *bundle_parts(story)))
+    return as_text(el("main", *bundle_parts(view)))
 
 
 def claims_page(title: str, sentences: Sequence[str], table: Table, bundles: Sequence[JudgedBundle]) -> str:
@@ -77,33 +77,33 @@ def claims_page(title: str, sentences: Sequence[str], table: Table, bundles: Seq
 def proofs(bundles: Sequence[JudgedBundle]) -> tuple[Element, ...]:
     """Return the parts of each bundle, closed until somebody opens them; text tells them bundle by bundle."""
     opened = [
-        _proof(one.place, one.story, bundle_prefix(number))
+        _proof(one.place, one.view, bundle_prefix(number))
         for number, one in enumerate(bundles)
-        if one.story is not None
+        if one.view is not None
     ]
     return (section("proofs", "What is proved, bundle by bundle", *opened),) if opened else ()
 
 
-def _proof(place: str, story: Story, prefix: str) -> Element:
-    _, *parts = bundle_parts(story)
+def _proof(place: str, view: BundleView, prefix: str) -> Element:
+    _, *parts = bundle_parts(view)
     shown = (with_prefix(part, prefix) for part in parts)
     return el(
         "details",
-        el("summary", name(place), " ", outcome_badge(story.judgement.outcome.name.lower(), story.beside)),
-        el("div", *shown, _data_script(page_data(story)), class_="circuitproof", data_prefix=prefix),
+        el("summary", name(place), " ", outcome_badge(view.judgement.outcome.name.lower(), view.beside)),
+        el("div", *shown, _data_script(page_data(view)), class_="circuitproof", data_prefix=prefix),
         data_page=True,
     )
 
 
-def bundle_parts(story: Story | Unjudged) -> tuple[Element, ...]:
+def bundle_parts(view: BundleView | Unjudged) -> tuple[Element, ...]:
     """Return the parts that there are of a bundle."""
-    if isinstance(story, Unjudged):
-        return (unjudged(story),)
-    return tuple(made for part in PARTS if (made := part(story)) is not None)
+    if isinstance(view, Unjudged):
+        return (unjudged(view),)
+    return tuple(made for part in PARTS if (made := part(view)) is not None)
 
 
-def _data(story: Story | Unjudged) -> Json:
-    return {} if isinstance(story, Unjudged) else page_data(story)
+def _data(view: BundleView | Unjudged) -> Json:
+    return {} if isinstance(view, Unjudged) else page_data(view)
 
 
 def fragment(parts: tuple[Element, ...], data: Json, prefix: str = "") -> str:
@@ -131,7 +131,7 @@ def page(parts: tuple[Element, ...], data: Json) -> str:
 
 def alone(*parts: Element) -> str:
     """Return a whole HTML file with nothing but these parts, for a frame in a notebook that fits them."""
-    script = el("script", Source(_ours("script", _FRAME)))
+    script = el("script", RawText(_ours("script", _FRAME)))
     body = el("body", el("main", *parts), script, class_="circuitproof", data_fit=True)
     return _document("circuitproof", body)
 
@@ -152,7 +152,7 @@ def _scripts(data: Json) -> tuple[Element, Element]:
     """Return the data, and the script in one closure: what modules share first, what starts them last."""
     names = sorted(file.name for file in _OURS.joinpath("script").iterdir() if file.name not in _ENDS)
     texts = [_ours("script", one) for one in (_ENDS[0], *names, _ENDS[1])]
-    return _data_script(data), el("script", Source("\n".join(["(() => {", *texts, "})();"])))
+    return _data_script(data), el("script", RawText("\n".join(["(() => {", *texts, "})();"])))
 
 
 def _data_script(data: Json) -> Element:
@@ -160,7 +160,7 @@ def _data_script(data: Json) -> Element:
 
 
 def _style() -> Element:
-    return el("style", Source(_ours("page.css")))
+    return el("style", RawText(_ours("page.css")))
 
 
 def _ours(*names: str) -> str:

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from circuitproof.bundle.opening import Opened
+from circuitproof.bundle.opening import OpenedBundle
 from circuitproof.files.printing import plural
 from circuitproof.files.reading import Fields, shown
 from circuitproof.proof.properties.property import Property
 from circuitproof.reports.words import token_name
 from circuitproof.tasks.labelled import NOTHING_OPENED, Label, Labelled
-from circuitproof.tasks.labelled import Opened as Seen
-from circuitproof.tasks.patterns import Tokens, read_tokens
+from circuitproof.tasks.labelled import OpenersSeen as Seen
+from circuitproof.tasks.patterns import TokenClass, read_tokens
 from circuitproof.tasks.rules import OnlyOpener, SameOpener
 
 _WORK = 200_000
@@ -20,12 +20,12 @@ _WORK = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PromptSet:
     """A set of prompts of a pattern; what programs say of it cannot be counted."""
 
     label: Label | None = None
     length: int | None = None
-    tokens: Mapping[int, Tokens] = field(default_factory=dict[int, Tokens])
+    tokens: Mapping[int, TokenClass] = field(default_factory=dict[int, TokenClass])
     is_countable: bool = True
 
 
@@ -49,7 +49,7 @@ class RegionTree:
     regions: tuple[RegionRow, ...]
 
 
-def labelled_prompts(bundle: Opened) -> Labelled | None:
+def labelled_prompts(bundle: OpenedBundle) -> Labelled | None:
     """Return the prompts of a claim about a pattern, with what its rules say of them."""
     answer, relation = bundle.task.answer, bundle.task.relation
     if bundle.pattern is None or not isinstance(answer, OnlyOpener) or not isinstance(relation, SameOpener):
@@ -57,7 +57,7 @@ def labelled_prompts(bundle: Opened) -> Labelled | None:
     return Labelled(bundle.pattern, bundle.frozen.architecture.vocabulary, answer, relation)
 
 
-def region_trees(bundle: Opened) -> Iterator[RegionTree]:
+def region_trees(bundle: OpenedBundle) -> Iterator[RegionTree]:
     """Return the trees of a bundle about a pattern; a bundle about a list has none."""
     task = labelled_prompts(bundle)
     if task is None:
@@ -66,14 +66,14 @@ def region_trees(bundle: Opened) -> Iterator[RegionTree]:
         tree = answer.evidence.fields("evidence") if answer.evidence.has("evidence") else answer.evidence
         is_tree = not (tree.has("replay") or tree.has("open"))
         if is_tree and not (tree.has("split") and tree.value("split") == "edge"):
-            parts, rows = zip(*_walk(bundle, tree, 0, "all prompts", Part()), strict=True)
+            parts, rows = zip(*_walk(bundle, tree, 0, "all prompts", PromptSet()), strict=True)
             counted = zip(rows, _counts(task, parts), strict=True)
             yield RegionTree(answer.prop, tuple(replace(row, prompts=count) for row, count in counted))
 
 
 def _walk(
-    bundle: Opened, tree: Fields, depth: int, words: str, part: Part
-) -> Iterator[tuple[Part, RegionRow]]:
+    bundle: OpenedBundle, tree: Fields, depth: int, words: str, part: PromptSet
+) -> Iterator[tuple[PromptSet, RegionRow]]:
     if not tree.has("split"):
         yield part, RegionRow(depth, words, None, _leaf(bundle, tree))
         return
@@ -84,7 +84,7 @@ def _walk(
         yield from _walk(bundle, fields.fields("evidence"), depth + 1, further, smaller)
 
 
-def _leaf(bundle: Opened, tree: Fields) -> str:
+def _leaf(bundle: OpenedBundle, tree: Fields) -> str:
     if not tree.has("decision"):
         return f"{plural(len(tree.items('prompts')), 'prompt')} shown"
     decided = token_name(bundle.task, bundle.task.candidates[tree.integer("decision")])
@@ -92,7 +92,7 @@ def _leaf(bundle: Opened, tree: Fields) -> str:
     return f"decides {decided}, margin at least {shown(min(margins))}"
 
 
-def _child(bundle: Opened, tree: Fields, child: Fields, part: Part) -> tuple[str, Part]:
+def _child(bundle: OpenedBundle, tree: Fields, child: Fields, part: PromptSet) -> tuple[str, PromptSet]:
     """Return what a child of a split is, in words and as a set of prompts."""
     match tree.text("split"):
         case "label":
@@ -115,14 +115,14 @@ def _child(bundle: Opened, tree: Fields, child: Fields, part: Part) -> tuple[str
             return words, replace(part, is_countable=False)
 
 
-def _class(bundle: Opened, tokens: Tokens) -> str:
+def _class(bundle: OpenedBundle, tokens: TokenClass) -> str:
     most = 6
     names = [token_name(bundle.task, token) for token in tokens.listed[:most]]
     listed = " ".join(names + ["…"] * (len(tokens.listed) > most))
     return f"none of {listed}" if tokens.is_complement and listed else listed or "any"
 
 
-def _counts(task: Labelled, parts: tuple[Part, ...]) -> Iterator[int | None]:
+def _counts(task: Labelled, parts: tuple[PromptSet, ...]) -> Iterator[int | None]:
     classes = tuple(dict.fromkeys(tokens for part in parts for tokens in part.tokens.values()))
     machine = task.machine_of(classes)
     work = len(parts) * task.pattern.longest * len(machine.atoms)
@@ -130,7 +130,7 @@ def _counts(task: Labelled, parts: tuple[Part, ...]) -> Iterator[int | None]:
         yield _count(task, classes, part) if part.is_countable and work <= _WORK else None
 
 
-def _count(task: Labelled, classes: tuple[Tokens, ...], part: Part) -> int:
+def _count(task: Labelled, classes: tuple[TokenClass, ...], part: PromptSet) -> int:
     """Count the prompts of a part: ways through the automaton that respect its label, length and tokens."""
     machine = task.machine_of(classes)
     total, ways = 0, {(machine.start, NOTHING_OPENED): 1}

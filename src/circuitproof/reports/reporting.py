@@ -8,10 +8,10 @@ from pathlib import Path
 
 from circuitproof.files.canonical import Json
 from circuitproof.files.reading import Fields
-from circuitproof.reports.data import story_to_json
+from circuitproof.reports.bundle_view import tell
+from circuitproof.reports.data import view_to_json
 from circuitproof.reports.page import bundle_page, bundle_text
 from circuitproof.reports.said import Table
-from circuitproof.reports.story import tell
 from circuitproof_check.main import Beside, Outcome
 
 _FOLDERS = "circuitproof.folders"
@@ -41,14 +41,14 @@ def look_at(path: Path, beside: Beside) -> Reportable:
     for point in entry_points(group=_FOLDERS):
         if (path / point.name).is_file():
             return point.load()(path, beside)
-    story = tell(path, beside)
-    outcome = story.judgement.outcome
+    view = tell(path, beside)
+    outcome = view.judgement.outcome
     return Reportable(
         says=outcome.name.lower(),
         outcome=outcome,
-        page=partial(bundle_page, story),
-        text=partial(bundle_text, story),
-        to_json=partial(story_to_json, story),
+        page=partial(bundle_page, view),
+        text=partial(bundle_text, view),
+        to_json=partial(view_to_json, view),
     )
 
 

@@ -14,7 +14,7 @@ from circuitproof.reports.counterexamples import counterexample_lines
 from circuitproof.reports.said import Said, Table
 from circuitproof.reports.words import exact
 from circuitproof.tasks.names import named, prompt_line
-from circuitproof.verbs.verification import Floats, Verification
+from circuitproof.verbs.verification import FloatMeasures, Verification
 
 if TYPE_CHECKING:  # who prints one result loads nothing of the others
     from circuitproof.proof.fold import Fold
@@ -35,7 +35,7 @@ def verification_said(found: Verification) -> Iterator[Said]:
     battery, claim = found.battery, found.battery.claim
     yield answers_table(claim_title(claim, found.verdict), battery)
     yield from domain_lines(battery, found.seconds)
-    if isinstance(found.floats, Floats):
+    if isinstance(found.floats, FloatMeasures):
         yield (
             f"measured in floats: largest error of a logit {found.floats.error:.2e}; the circuit decides "
             f"as the model on {found.floats.agreement} of {claim.task.size} prompts"
@@ -72,20 +72,20 @@ def minimality_said(found: "Minimality") -> Iterator[Said]:
 
 def _end(search: "FewestEdges") -> str:
     """Say what is refuted, what ended the search, and how it goes on."""
-    from circuitproof.proof.minimal import Bound
+    from circuitproof.proof.minimal import SearchLimit
 
     below = f"all of fewer than {search.refuted_below} edges are refuted"
     match search.ended_by:
-        case Bound.MOST:
+        case SearchLimit.MOST:
             return f"{below}; --most ended the search: give a larger one, or leave it out"
-        case Bound.BUDGET:
+        case SearchLimit.BUDGET:
             return (
                 f"{below}; of {search.refuted_below} edges there are more than --budget allows: "
                 "give a larger one, or a --circuit among whose edges to search"
             )
-        case Bound.OPEN:
+        case SearchLimit.OPEN:
             return f"{below}; of some of {search.refuted_below} it is open whether they decide the task"
-        case Bound.TIME:
+        case SearchLimit.TIME:
             return (
                 f"{below}; the work was ended before all of {search.refuted_below} were tried: give more time"
             )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from circuitproof.arithmetic.exact import BandBranches, Exact, SideBranch, Signs
+from circuitproof.arithmetic.exact import BandBranches, Exact, Sides, Signs
 from circuitproof.arithmetic.grid import Grid, Integers, Row
 from circuitproof.arithmetic.protocol import RationalRow
 from circuitproof.circuits.circuit import Circuit
@@ -18,8 +18,6 @@ from circuitproof.models.declaration import ProgramHeads
 from circuitproof.models.operators import Attention
 from circuitproof.programs.meaning import row as program_row
 from circuitproof.tasks.domain import Prompt
-
-Sides = tuple[SideBranch, SideBranch]
 
 
 @dataclass(slots=True)
@@ -57,7 +55,7 @@ class Traced:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AttentionReading:
     """Where a head looks from a position: the weights that are not 0, by position."""
 
     head: Head
@@ -76,16 +74,16 @@ class CircuitTrace:
     logits: tuple[tuple[Fraction, ...], ...]
     candidates: tuple[int, ...]
 
-    def readings(self, prompt: Prompt) -> list[Reading]:
+    def readings(self, prompt: Prompt) -> list[AttentionReading]:
         """Return where heads look, at each position from which that is read on the way to the logits."""
-        found: list[Reading] = []
+        found: list[AttentionReading] = []
         waiting, seen = [(len(self.stages) - 1, len(prompt))], set[tuple[int, int]]()
         while waiting:
             number, length = waiting.pop()
             stage, lengths = self.stages[number].stage, [length]
             if isinstance(stage.node, Head):
                 weights = self._looks(number, stage.node, prompt, length)
-                found.append(Reading(stage.node, length - 1, weights))
+                found.append(AttentionReading(stage.node, length - 1, weights))
                 lengths = [place + 1 for place, _ in weights]
             sources = [part.stage for part in stage.parts if isinstance(part, StagePart)]
             sources = [one for one in sources if not isinstance(self.stages[one].stage.node, StandIn)]

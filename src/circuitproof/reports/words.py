@@ -31,7 +31,7 @@ _DIGITS = 40
 """A rational of no more signs than this is shown as it is."""
 
 
-def told_tokens(names: TokenNames, tokens: Iterable[int], most: int = _TOLD) -> str:
+def listed_tokens(names: TokenNames, tokens: Iterable[int], most: int = _TOLD) -> str:
     """Return tokens by number with what people see of each, in order; of many the first."""
     found = sorted(frozenset(tokens))
     listed = [f"{token} {named(names, token)}" if token in names else f"{token}" for token in found[:most]]
@@ -40,7 +40,7 @@ def told_tokens(names: TokenNames, tokens: Iterable[int], most: int = _TOLD) -> 
 
 def pattern_words(names: TokenNames, pattern: Pattern) -> str:
     """Return a pattern, and in brackets what people see of the tokens that it mentions by number."""
-    listed = told_tokens(names, (token for token in pattern.tokens() if token in names))
+    listed = listed_tokens(names, (token for token in pattern.tokens() if token in names))
     return f"{print_pattern(pattern)} ({listed})" if listed else print_pattern(pattern)
 
 
@@ -52,12 +52,12 @@ def program_lines(names: TokenNames, program: Program) -> list[str]:
 
 def program_line(names: TokenNames, program: Program) -> str:
     """Return a program on one line, and in brackets what people see of its tokens."""
-    told = told_tokens(names, (token for token in program.tokens() if token in names))
+    told = listed_tokens(names, (token for token in program.tokens() if token in names))
     return "; ".join(to_lines(program)) + (f" ({told})" if told else "")
 
 
 def _commented(names: TokenNames, line: str, rule: Rule) -> str:
-    told = told_tokens(names, (token for token in rule.tokens() if token in names))
+    told = listed_tokens(names, (token for token in rule.tokens() if token in names))
     return f"{line}  # {told}" if told else line
 
 

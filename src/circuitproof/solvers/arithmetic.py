@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, TypeGuard, TypeVar
 
-from circuitproof.arithmetic.exact import BandBranches, Exact, Signs, Supports, Witness
+from circuitproof.arithmetic.exact import BandBranches, Exact, Sides, Signs, Supports, Witness
 from circuitproof.arithmetic.grid import Grid, Row
 from circuitproof.arithmetic.protocol import Contexts, RationalRow
 from circuitproof.errors import DeclarationError
 from circuitproof.models.operators import Activation, Attention, BandNorm, Norm, band_of, slope_of
-from circuitproof.solvers.assertions import AssertionLog, Naming, Source
-from circuitproof.solvers.pieces import Pieces, Sides, Unknowns
+from circuitproof.solvers.assertions import AssertionLog, AssertionSource, Naming
+from circuitproof.solvers.pieces import Pieces, Unknowns
 from circuitproof.solvers.terms import Sum
 
 FractionRows: TypeAlias = tuple[tuple[Fraction, ...], ...]
 SumRows: TypeAlias = tuple[tuple[Sum, ...], ...]
-Value: TypeAlias = Grid | SumRows
+SymbolicValue: TypeAlias = Grid | SumRows
 """Known numbers, or terms."""
-Weights: TypeAlias = tuple[Row, ...] | SumRows
+WeightRows: TypeAlias = tuple[Row, ...] | SumRows
 Found = TypeVar("Found", Signs, Supports, BandBranches)
 
 
@@ -34,20 +34,22 @@ class Symbolic:
     unknowns: Unknowns = Unknowns.DEFINED
     trace: Iterator[Witness] | None = None
     """The branches to follow, in order of computation, as `Exact` records them."""
-    source: Source = Source.EMBEDDING
+    source: AssertionSource = AssertionSource.EMBEDDING
     """What the affine maps that come next are part of."""
     _read: dict[Grid, FractionRows] = field(default_factory=dict[Grid, FractionRows])
 
-    def constant(self, rows: Grid) -> Value:
+    def constant(self, rows: Grid) -> SymbolicValue:
         if self.log.naming is Naming.BRANCHES:
             return rows
         number, named = self.log.terms.number, self.log.named
-        return tuple(tuple(named(number(x), Source.EMBEDDING) for x in row) for row in rows.fractions())
+        return tuple(
+            tuple(named(number(x), AssertionSource.EMBEDDING) for x in row) for row in rows.fractions()
+        )
 
-    def take(self, values: Value, rows: Sequence[int]) -> Value:
+    def take(self, values: SymbolicValue, rows: Sequence[int]) -> SymbolicValue:
         return values.take(rows) if isinstance(values, Grid) else tuple(values[row] for row in rows)
 
-    def add(self, left: Value, right: Value) -> Value:
+    def add(self, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
         if isinstance(left, Grid) and isinstance(right, Grid):
             return Exact().add(left, right)
         ones, others = self.sums(left), self.sums(right)
@@ -55,9 +57,9 @@ class Symbolic:
         pairs = zip(_spread(ones, count), _spread(others, count), strict=True)
         plus = self.log.terms.plus
         added = [[plus(a, b) for a, b in zip(one, other, strict=True)] for one, other in pairs]
-        return self._named(added, Source.EMBEDDING)
+        return self._named(added, AssertionSource.EMBEDDING)
 
-    def affine(self, values: Value, weight: Grid, bias: Grid | None) -> Value:
+    def affine(self, values: SymbolicValue, weight: Grid, bias: Grid | None) -> SymbolicValue:
         if isinstance(values, Grid):
             return Exact().affine(values, weight, bias)
         maps = self._fractions(weight)
@@ -66,53 +68,58 @@ class Symbolic:
         mapped = [[combine(zip(row, one, strict=True), shift) for one, shift in pairs] for row in values]
         return self._named(mapped, self.source)
 
-    def mix(self, rows: Sequence[RationalRow], values: Value) -> Value:
+    def mix(self, rows: Sequence[RationalRow], values: SymbolicValue) -> SymbolicValue:
         if isinstance(values, Grid):
             return Exact().mix(rows, values)
         combine, columns = self.log.terms.combine, list(zip(*values, strict=True))
         mixed = [
             [combine((one[source], weight) for source, weight in row) for one in columns] for row in rows
         ]
-        return self._named(mixed, Source.ATTENTION)
+        return self._named(mixed, AssertionSource.ATTENTION)
 
-    def scores(self, queries: Value, keys: Value, contexts: Contexts, scale: Fraction) -> Weights:
+    def scores(
+        self, queries: SymbolicValue, keys: SymbolicValue, contexts: Contexts, scale: Fraction
+    ) -> WeightRows:
         if isinstance(queries, Grid) and isinstance(keys, Grid):
             return Exact().scores(queries, keys, contexts, scale)
         ones, others = self.sums(queries), self.sums(keys)
         found = [
             [self._dot(ones[query], others[key], scale) for key in chosen] for query, chosen, _ in contexts
         ]
-        return self._named(found, Source.ATTENTION)
+        return self._named(found, AssertionSource.ATTENTION)
 
-    def attention(self, scores: Weights, attention: Attention) -> Weights:
+    def attention(self, scores: WeightRows, attention: Attention) -> WeightRows:
         attention.require_exact()
         followed = self._follow(Supports)
         if _is_known(scores):
             return Exact().attention(scores, attention)
         supports = [None] * len(scores) if followed is None else followed.supports
         rows = zip(self._weight_sums(scores), supports, strict=True)
-        return tuple(tuple(self._pieces(Source.ATTENTION).sparsemax(*row)) for row in rows)
+        return tuple(tuple(self._pieces(AssertionSource.ATTENTION).sparsemax(*row)) for row in rows)
 
-    def weigh(self, weights: Weights, contexts: Contexts, values: Value) -> Value:
+    def weigh(self, weights: WeightRows, contexts: Contexts, values: SymbolicValue) -> SymbolicValue:
         if _is_known(weights) and isinstance(values, Grid):
             return Exact().weigh(weights, contexts, values)
         rows = zip(contexts, self._weight_sums(weights), strict=True)
         columns = list(zip(*self.sums(values), strict=True))
         mixed = [[self._dot(row, [one[key] for key in at.values]) for one in columns] for at, row in rows]
-        return self._named(mixed, Source.ATTENTION)
+        return self._named(mixed, AssertionSource.ATTENTION)
 
-    def activate(self, values: Value, activation: Activation) -> Value:
+    def activate(self, values: SymbolicValue, activation: Activation) -> SymbolicValue:
         slope = slope_of(activation)
         followed = self._follow(Signs)
         if isinstance(values, Grid):
             return Exact().activate(values, activation)
         signs = [[None] * len(row) for row in values] if followed is None else followed.signs.tolist()
         return tuple(
-            tuple(self._pieces(Source.MLP).rectify(x, slope, sign) for x, sign in zip(row, own, strict=True))
+            tuple(
+                self._pieces(AssertionSource.MLP).rectify(x, slope, sign)
+                for x, sign in zip(row, own, strict=True)
+            )
             for row, own in zip(values, signs, strict=True)
         )
 
-    def normalise(self, values: Value, norm: Norm, gain: tuple[Grid, Grid]) -> Value:
+    def normalise(self, values: SymbolicValue, norm: Norm, gain: tuple[Grid, Grid]) -> SymbolicValue:
         band = band_of(norm)
         if band is None:
             return values
@@ -122,7 +129,7 @@ class Symbolic:
         sides = [None] * len(values) if branches is None else branches.sides
         return tuple(self._band(row, band, gain, side) for row, side in zip(values, sides, strict=True))
 
-    def sums(self, values: Value) -> SumRows:
+    def sums(self, values: SymbolicValue) -> SumRows:
         """Return values as terms, the known ones as constants."""
         if not isinstance(values, Grid):
             return values
@@ -132,7 +139,7 @@ class Symbolic:
     def _band(
         self, row: Sequence[Sum], norm: BandNorm, gain: tuple[Grid, Grid], sides: Sides | None
     ) -> tuple[Sum, ...]:
-        pieces = self._pieces(Source.NORM)
+        pieces = self._pieces(AssertionSource.NORM)
         scale, shift = (self._fractions(grid)[0] for grid in gain)
         combine = self.log.terms.combine
         return tuple(
@@ -140,7 +147,7 @@ class Symbolic:
             for number, factor, plus in zip(pieces.band(row, norm, sides), scale, shift, strict=True)
         )
 
-    def _pieces(self, source: Source) -> Pieces:
+    def _pieces(self, source: AssertionSource) -> Pieces:
         return Pieces(self.log.group(source), self.unknowns)
 
     def _follow(self, kind: type[Found]) -> Found | None:
@@ -156,13 +163,13 @@ class Symbolic:
 
     def _dot(self, left: Sequence[Sum], right: Sequence[Sum], scale: Fraction = Fraction(1)) -> Sum:
         pairs = zip(left, right, strict=True)
-        products = (self.log.times(one, other, Source.ATTENTION) for one, other in pairs)
+        products = (self.log.times(one, other, AssertionSource.ATTENTION) for one, other in pairs)
         return self.log.terms.combine((product, scale) for product in products)
 
-    def _named(self, rows: Sequence[Sequence[Sum]], source: Source) -> SumRows:
+    def _named(self, rows: Sequence[Sequence[Sum]], source: AssertionSource) -> SumRows:
         return tuple(tuple(self.log.define(value, source) for value in row) for row in rows)
 
-    def _weight_sums(self, weights: Weights) -> SumRows:
+    def _weight_sums(self, weights: WeightRows) -> SumRows:
         number = self.log.terms.number
         return tuple(tuple(map(number, r.fractions())) if isinstance(r, Row) else r for r in weights)
 
@@ -173,7 +180,7 @@ class Symbolic:
         return self._read[grid]
 
 
-def _is_known(weights: Weights) -> TypeGuard[tuple[Row, ...]]:
+def _is_known(weights: WeightRows) -> TypeGuard[tuple[Row, ...]]:
     return all(isinstance(row, Row) for row in weights)
 
 

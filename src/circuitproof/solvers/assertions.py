@@ -1,19 +1,20 @@
 """What a symbolic computation asserts: every equation and condition, by where it comes from.
 
-A `Group` holds what one application of an operator says about the variables that it introduces. Whatever
-values the inputs have, a group's definitions leave its outputs exactly one value: leaving a group out never
-makes a formula about other variables true or false. So a query may assert just the groups it depends on.
+An `AssertionGroup` holds what one application of an operator says about the variables that it introduces.
+Whatever values the inputs have, a group's definitions leave its outputs exactly one value: leaving a group
+out never makes a formula about other variables true or false. So a query may assert just the groups it
+depends on.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
 
-from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Formula, Sum, Symbol, Variable, symbols
+from circuitproof.solvers.table import TermTable
+from circuitproof.solvers.terms import SmtFormula, Sum, Symbol, Variable, symbols
 
 
-class Source(StrEnum):
+class AssertionSource(StrEnum):
     """What part of a transformer an assertion is about."""
 
     NORM = "norm"
@@ -40,17 +41,17 @@ class Naming(Enum):
 class Assertion:
     """A formula that must hold; a condition says which branch was taken, others define."""
 
-    formula: Formula
-    source: Source
+    formula: SmtFormula
+    source: AssertionSource
     is_condition: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class AssertionGroup:
     """The assertions of one application of an operator."""
 
     log: "AssertionLog"
-    source: Source
+    source: AssertionSource
     assertions: list[Assertion] = field(default_factory=list[Assertion])
 
     def variable(self) -> Sum:
@@ -78,11 +79,11 @@ class Group:
             self.log.names[value] = self.output(value)
         return self.log.names[value]
 
-    def require(self, formula: Formula) -> None:
+    def require(self, formula: SmtFormula) -> None:
         """Assert a formula that defines."""
         self.assertions.append(Assertion(formula, self.source))
 
-    def condition(self, formula: Formula) -> None:
+    def condition(self, formula: SmtFormula) -> None:
         """Assert that a traced branch is taken."""
         self.assertions.append(Assertion(formula, self.source, is_condition=True))
 
@@ -92,21 +93,21 @@ class AssertionLog:
     """All groups of a computation, and which group defines each variable."""
 
     naming: Naming = Naming.EVERYTHING
-    terms: Terms = field(default_factory=Terms)
-    groups: list[Group] = field(default_factory=list[Group])
-    owners: dict[Symbol, Group] = field(default_factory=dict[Symbol, Group])
+    terms: TermTable = field(default_factory=TermTable)
+    groups: list[AssertionGroup] = field(default_factory=list[AssertionGroup])
+    owners: dict[Symbol, AssertionGroup] = field(default_factory=dict[Symbol, AssertionGroup])
     names: dict[Sum, Sum] = field(default_factory=dict[Sum, Sum])
     """The variable that was introduced for a value."""
 
-    def group(self, source: Source) -> Group:
-        self.groups.append(Group(self, source))
+    def group(self, source: AssertionSource) -> AssertionGroup:
+        self.groups.append(AssertionGroup(self, source))
         return self.groups[-1]
 
-    def define(self, value: Sum, source: Source) -> Sum:
+    def define(self, value: Sum, source: AssertionSource) -> Sum:
         """Return the variable of a value, or the value if it needs no name."""
         return self.names.get(value, value) if self.is_plain(value) else self.named(value, source)
 
-    def named(self, value: Sum, source: Source) -> Sum:
+    def named(self, value: Sum, source: AssertionSource) -> Sum:
         """Return the variable of a value, which a new group defines if it has none yet."""
         if value not in self.names:
             self.names[value] = self.group(source).output(value)
@@ -117,7 +118,7 @@ class AssertionLog:
         is_linear = all(isinstance(atom, Variable) for atom, _ in value.parts)
         return value.is_known or (self.naming is Naming.BRANCHES and is_linear)
 
-    def factor(self, value: Sum, source: Source) -> Variable:
+    def factor(self, value: Sum, source: AssertionSource) -> Variable:
         """Return a variable that equals `value`, for use in a product."""
         match value.parts:
             case ((Variable() as only, factor),) if factor == 1 and not value.constant:
@@ -125,7 +126,7 @@ class AssertionLog:
             case _:
                 return self.factor(self.named(value, source), source)
 
-    def times(self, left: Sum, right: Sum, source: Source) -> Sum:
+    def times(self, left: Sum, right: Sum, source: AssertionSource) -> Sum:
         """Return a product: a sum where a factor is known, else a product of variables."""
         if left.is_known or right.is_known:
             known, other = (left, right) if left.is_known else (right, left)
@@ -133,10 +134,10 @@ class AssertionLog:
         factors = self.factor(left, source), self.factor(right, source)
         return self.terms.of(self.terms.product(*factors))
 
-    def cone(self, formulas: Iterable[Formula]) -> list[Group]:
+    def cone(self, formulas: Iterable[SmtFormula]) -> list[AssertionGroup]:
         """Return the groups that formulas depend on, in the order of computation."""
-        waiting: list[Formula] = list(formulas)
-        found: set[Group] = set()
+        waiting: list[SmtFormula] = list(formulas)
+        found: set[AssertionGroup] = set()
         while waiting:
             for symbol in symbols(waiting.pop()):
                 if (group := self.owners.get(symbol)) is not None and group not in found:

@@ -14,7 +14,7 @@ class Engine(StrEnum):
     """Who answers."""
 
     EXACT = "exact"
-    """Exact arithmetic, with evidence that a stranger can check."""
+    """Exact arithmetic, with evidence that anyone can check."""
     Z3 = "z3"
     CVC5 = "cvc5"
     ALL = "all"

@@ -9,21 +9,21 @@ from circuitproof.arithmetic.exact import Exact, Witness
 from circuitproof.arithmetic.grid import Grid, Row
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head, Mlp, Port
-from circuitproof.forward.cells import Stop
+from circuitproof.forward.cells import StageTarget
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.prompts import PromptCells, ablation_of
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.regions.disturbed import Disturbed
-from circuitproof.solvers.arithmetic import SumRows, Symbolic, Value, Weights
-from circuitproof.solvers.assertions import Assertion, AssertionLog, Naming, Source
+from circuitproof.solvers.arithmetic import SumRows, Symbolic, SymbolicValue, WeightRows
+from circuitproof.solvers.assertions import Assertion, AssertionLog, AssertionSource, Naming
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.pieces import Unknowns
-from circuitproof.solvers.table import Terms
+from circuitproof.solvers.table import TermTable
 from circuitproof.solvers.terms import Sum, Variable
 from circuitproof.tasks.domain import Prompt
 
-Logits: TypeAlias = tuple[Sum, ...]
+LogitSums: TypeAlias = tuple[Sum, ...]
 """The candidates' logits of one prompt, in their order."""
 
 
@@ -32,7 +32,7 @@ class Encoding:
     """The logits of circuits on prompts as terms, and all that is asserted of their variables."""
 
     log: AssertionLog
-    logits: Mapping[Circuit, tuple[Logits, ...]]
+    logits: Mapping[Circuit, tuple[LogitSums, ...]]
     """For each circuit, the logits of each prompt."""
 
 
@@ -41,8 +41,8 @@ class Ball:
     """A prompt's logits with and without a perturbation, and the variables of the perturbation."""
 
     log: AssertionLog
-    undisturbed: Logits
-    disturbed: Logits
+    undisturbed: LogitSums
+    disturbed: LogitSums
     eta: tuple[Variable, ...]
     bounds: tuple[Assertion, ...]
 
@@ -59,7 +59,7 @@ def encode(  # noqa: PLR0913  # circuits on prompts, how, and until when
     """Return circuits on prompts with every intermediate number, constants included, as a variable."""
     cells = PromptCells(frozen, ablation_of(circuits))
     rows = {circuit: cells.cells(circuit, prompts) for circuit in circuits}
-    arithmetic = Symbolic(AssertionLog(Naming.EVERYTHING, Terms(pace)))
+    arithmetic = Symbolic(AssertionLog(Naming.EVERYTHING, TermTable(pace)))
     if branching is Branching.TRACED:
         arithmetic.trace = _branches(lambda exact: Forward(frozen, cells, exact, candidates), {})
     outputs = _symbolic(Forward(frozen, cells, arithmetic, candidates), arithmetic, {})
@@ -73,7 +73,7 @@ def encode_ball(prompt: Disturbed, epsilon: Fraction, branching: Branching, pace
     What the perturbation does not reach stays known, and comparisons that come out alike all over the ball
     are decided at once. The ball itself is asserted.
     """
-    arithmetic = Symbolic(AssertionLog(Naming.BRANCHES, Terms(pace)), Unknowns.IMPLIED)
+    arithmetic = Symbolic(AssertionLog(Naming.BRANCHES, TermTable(pace)), Unknowns.IMPLIED)
     terms = arithmetic.log.terms
     before = _symbolic(prompt.forward(arithmetic), arithmetic, prompt.still)
     eta = tuple(terms.variable("eta") for _ in range(prompt.variables))
@@ -97,7 +97,7 @@ def _branches(
 
 
 def _symbolic(
-    forward: Forward[Value, Weights], arithmetic: Symbolic, known: Mapping[int, Grid]
+    forward: Forward[SymbolicValue, WeightRows], arithmetic: Symbolic, known: Mapping[int, Grid]
 ) -> list[SumRows]:
     """Return every stage's output as terms; each assertion knows what it is part of."""
     trace = Trace(forward, known)
@@ -108,20 +108,20 @@ def _symbolic(
     return outputs
 
 
-def _source(node: Stop) -> Source:
+def _source(node: StageTarget) -> AssertionSource:
     match node:
         case Head() | Port():
-            return Source.ATTENTION
+            return AssertionSource.ATTENTION
         case Mlp():
-            return Source.MLP
+            return AssertionSource.MLP
         case _:
-            return Source.DECISION
+            return AssertionSource.DECISION
 
 
 def _bounded(log: AssertionLog, eta: Sequence[Variable], epsilon: Fraction) -> tuple[Assertion, ...]:
     """Return that every coordinate is at most epsilon either way, and let comparisons make use of it."""
     terms, limit = log.terms, log.terms.number(epsilon)
     sides = [terms.of(one, Fraction(sign)) for one in eta for sign in (1, -1)]
-    bounds = tuple(Assertion(terms.at_least(limit, side), Source.DECISION) for side in sides)
+    bounds = tuple(Assertion(terms.at_least(limit, side), AssertionSource.DECISION) for side in sides)
     terms.ranges.update(dict.fromkeys(eta, (-epsilon, epsilon)))
     return bounds

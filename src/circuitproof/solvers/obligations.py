@@ -21,16 +21,26 @@ from circuitproof.proof.properties.questions import (
     EachPrompt,
     OneClass,
     OneWitness,
-    Question,
+    PropertyQuestion,
     Sought,
     Wrong,
 )
 from circuitproof.proof.regions.disturbed import Disturbed, disturbed_prompts
 from circuitproof.solvers.choices import Branching
 from circuitproof.solvers.encode import Encoding, encode, encode_ball
-from circuitproof.solvers.queries import Case, Eta, Meaning, Obligation, Query, alike, changed, clear, unlike
-from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Formula, Sum
+from circuitproof.solvers.queries import (
+    Eta,
+    Obligation,
+    Query,
+    QueryCase,
+    QueryMeaning,
+    alike,
+    changed,
+    clear,
+    unlike,
+)
+from circuitproof.solvers.table import TermTable
+from circuitproof.solvers.terms import SmtFormula, Sum
 from circuitproof.tasks.domain import places_of
 
 
@@ -69,7 +79,7 @@ class Questions:
             )
         return [one for question in prop.questions(self.claim) for one in self._asked(question)]
 
-    def _asked(self, question: Question) -> list[Obligation]:
+    def _asked(self, question: PropertyQuestion) -> list[Obligation]:
         match question:
             case EachPrompt(sought):
                 return self._per_batch(sought)
@@ -128,17 +138,17 @@ class Questions:
             prompts = [task.prompts[place] for place in (*beside, *places)]
             how, until = self.plan.branching, self.plan.until()
             encoding = encode(frozen, task.candidates, sought.circuits, prompts, how, pace=until)
-            formulas: dict[Formula, list[int]] = {}
+            formulas: dict[SmtFormula, list[int]] = {}
             for place, prompt in enumerate(places, start=len(beside)):
                 formulas.setdefault(_formula(sought, encoding, place, prompt), []).append(prompt)
             cases = tuple(self._case(sought, formula, same) for formula, same in formulas.items())
             yield Query(_meaning(*sought.said, _span(places)), encoding.log, cases)
 
-    def _case(self, sought: Sought, formula: Formula, prompts: Sequence[int]) -> Case:
+    def _case(self, sought: Sought, formula: SmtFormula, prompts: Sequence[int]) -> QueryCase:
         """Return the case of prompts of one formula, told by the first of them."""
         beside = () if sought.beside is None else (sought.beside,)
         told, covered = (*beside, prompts[0]), frozenset((*beside, *prompts))
-        return Case(told, formula, lambda _: self._confirms(sought, prompts[0]), covered)
+        return QueryCase(told, formula, lambda _: self._confirms(sought, prompts[0]), covered)
 
     def _confirms(self, sought: Sought, prompt: int) -> bool:
         """Say whether a prompt is a solution in exact numbers."""
@@ -184,11 +194,11 @@ class Questions:
             "keeps it under every one",
             _span(places),
         )
-        case = Case(places[:1], formula, replay, frozenset(places))
+        case = QueryCase(places[:1], formula, replay, frozenset(places))
         yield Query(meaning, ball.log, (case,), ball.eta, ball.bounds)
 
 
-def _formula(sought: Sought, encoding: Encoding, place: int, prompt: int) -> Formula:
+def _formula(sought: Sought, encoding: Encoding, place: int, prompt: int) -> SmtFormula:
     """Return that a prompt is a solution, by its place in the encoding and in the domain."""
     terms = encoding.log.terms
     first, *second = (encoding.logits[circuit] for circuit in sought.circuits)
@@ -202,7 +212,7 @@ def _formula(sought: Sought, encoding: Encoding, place: int, prompt: int) -> For
             assert_never(sought.what)
 
 
-def _compared(what: Compared, terms: Terms, before: Sequence[Sum], after: Sequence[Sum]) -> Formula:
+def _compared(what: Compared, terms: TermTable, before: Sequence[Sum], after: Sequence[Sum]) -> SmtFormula:
     match what:
         case Compared.UNLIKE:
             return unlike(terms, before, after)
@@ -214,8 +224,8 @@ def _compared(what: Compared, terms: Terms, before: Sequence[Sum], after: Sequen
             assert_never(what)
 
 
-def _meaning(solution: str, none: str, prompts: str) -> Meaning:
-    return Meaning(
+def _meaning(solution: str, none: str, prompts: str) -> QueryMeaning:
+    return QueryMeaning(
         f"{prompts}: is there one that {solution}?",
         f"one of {prompts} {solution}",
         f"none does: each of {prompts} {none}",

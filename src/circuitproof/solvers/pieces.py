@@ -9,14 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from fractions import Fraction
-from typing import TypeAlias
 
-from circuitproof.arithmetic.exact import SideBranch
+from circuitproof.arithmetic.exact import SideBranch, Sides
 from circuitproof.models.operators import BandNorm
-from circuitproof.solvers.assertions import Group
-from circuitproof.solvers.terms import Formula, Relation, Sum
-
-Sides: TypeAlias = tuple[SideBranch, SideBranch]
+from circuitproof.solvers.assertions import AssertionGroup
+from circuitproof.solvers.terms import SmtFormula, Sum, ZeroRelation
 
 
 class Unknowns(Enum):
@@ -32,7 +29,7 @@ class Unknowns(Enum):
 class Pieces:
     """Piecewise operators whose assertions go into one group."""
 
-    group: Group
+    group: AssertionGroup
     unknowns: Unknowns = Unknowns.DEFINED
 
     def rectify(self, value: Sum, slope: Fraction, sign: int | None) -> Sum:
@@ -65,7 +62,7 @@ class Pieces:
         minus = self.group.log.terms.minus
         return self._centred([minus(one, other) for one, other in zip(positive, negative, strict=True)])
 
-    def _project(self, values: Sequence[Sum], mass: Sum, where: Formula) -> list[Sum]:
+    def _project(self, values: Sequence[Sum], mass: Sum, where: SmtFormula) -> list[Sum]:
         """Return the non-negative numbers of sum `mass` nearest to `values`; they matter only `where`."""
         terms = self.group.log.terms
         if where is terms.false:
@@ -127,7 +124,7 @@ class Pieces:
         raised = [terms.plus(one, other) for one, other in zip(side, lifted, strict=True)]
         return self._either(is_under, raised, kept)
 
-    def _lift(self, values: Sequence[Sum], missing: Sum, where: Formula, spare: int) -> list[Sum]:
+    def _lift(self, values: Sequence[Sum], missing: Sum, where: SmtFormula, spare: int) -> list[Sum]:
         """Return what each coordinate takes of the missing mass: equal shares for the takers."""
         terms, nothing = self.group.log.terms, self.group.log.terms.number(Fraction(0))
         positive = [self._above(value) for value in values]
@@ -145,7 +142,7 @@ class Pieces:
         self.group.require(terms.any_of((terms.negation(where), adds_up)))
         return given
 
-    def _counted_share(self, takes: Sequence[Formula], missing: Sum) -> Sum:
+    def _counted_share(self, takes: Sequence[SmtFormula], missing: Sum) -> Sum:
         """Return the missing mass over the number of takers, of which there are always some."""
         terms = self.group.log.terms
         one, none = terms.number(Fraction(1)), terms.number(Fraction(0))
@@ -157,7 +154,7 @@ class Pieces:
             share = self.group.define(terms.choose(is_count, part, share))
         return share
 
-    def _each(self, conditions: Sequence[Formula], then: Sum, otherwise: Sum) -> list[Sum]:
+    def _each(self, conditions: Sequence[SmtFormula], then: Sum, otherwise: Sum) -> list[Sum]:
         choose = self.group.log.terms.choose
         return [self.group.define(choose(one, then, otherwise)) for one in conditions]
 
@@ -185,7 +182,7 @@ class Pieces:
         """Assert which coordinates are positive; in the lift, none may be where the spare places take all."""
         terms, is_lifted = self.group.log.terms, branch.position < 0
         outside = [value for place, value in enumerate(values) if place not in branch.support]
-        relation = Relation.ABOVE if is_lifted else Relation.AT_LEAST
+        relation = ZeroRelation.ABOVE if is_lifted else ZeroRelation.AT_LEAST
         inside = [terms.compare(values[place], relation) for place in branch.support]
         holds = terms.all_of([*inside, *(self._at_least(self._negated(value)) for value in outside)])
         if is_lifted and branch.support == tuple(range(spare, len(values), 2)):
@@ -193,7 +190,7 @@ class Pieces:
             holds = terms.any_of((holds, empty))
         self.group.condition(holds)
 
-    def _either(self, condition: Formula, then: Sequence[Sum], otherwise: Sequence[Sum]) -> list[Sum]:
+    def _either(self, condition: SmtFormula, then: Sequence[Sum], otherwise: Sequence[Sum]) -> list[Sum]:
         choose = self.group.log.terms.choose
         pairs = zip(then, otherwise, strict=True)
         return [self.group.define(choose(condition, one, other)) for one, other in pairs]
@@ -202,11 +199,11 @@ class Pieces:
         terms = self.group.log.terms
         return self.group.define(terms.choose(self._above(value), value, terms.number(Fraction(0))))
 
-    def _above(self, value: Sum) -> Formula:
-        return self.group.log.terms.compare(value, Relation.ABOVE)
+    def _above(self, value: Sum) -> SmtFormula:
+        return self.group.log.terms.compare(value, ZeroRelation.ABOVE)
 
-    def _at_least(self, value: Sum) -> Formula:
-        return self.group.log.terms.compare(value, Relation.AT_LEAST)
+    def _at_least(self, value: Sum) -> SmtFormula:
+        return self.group.log.terms.compare(value, ZeroRelation.AT_LEAST)
 
     def _negated(self, value: Sum) -> Sum:
         return self.group.log.terms.combine(((value, Fraction(-1)),))

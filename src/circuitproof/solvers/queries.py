@@ -6,19 +6,19 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-from circuitproof.solvers.assertions import Assertion, AssertionLog, Group, Source
-from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Formula, Selector, Sum, Variable
+from circuitproof.solvers.assertions import Assertion, AssertionGroup, AssertionLog, AssertionSource
+from circuitproof.solvers.table import TermTable
+from circuitproof.solvers.terms import Selector, SmtFormula, Sum, Variable
 
 Eta: TypeAlias = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class QueryCase:
     """A prompt or a pair, the formula that is asked of it, and how to replay it exactly."""
 
     prompts: tuple[int, ...]
-    formula: Formula
+    formula: SmtFormula
     replay: Callable[[Eta], bool]
     """Say whether the formula's sentence is true, in exact numbers, under a perturbation if there is one."""
     covers: frozenset[int] = frozenset()
@@ -26,7 +26,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class QueryMeaning:
     """What a query is about, and what each answer says about the claim."""
 
     title: str
@@ -38,9 +38,9 @@ class Meaning:
 class Query:
     """Is the formula of some case true? A selector per case says which."""
 
-    meaning: Meaning
+    meaning: QueryMeaning
     log: AssertionLog
-    cases: tuple[Case, ...]
+    cases: tuple[QueryCase, ...]
     eta: tuple[Variable, ...] = ()
     bounds: tuple[Assertion, ...] = ()
 
@@ -56,10 +56,10 @@ class Query:
             terms.any_of((terms.negation(selector), case.formula))
             for selector, case in zip(self.selectors, self.cases, strict=True)
         ]
-        return Assertion(terms.all_of((terms.any_of(self.selectors), *chosen)), Source.DECISION)
+        return Assertion(terms.all_of((terms.any_of(self.selectors), *chosen)), AssertionSource.DECISION)
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[AssertionGroup, ...]:
         """Return the applications of operators that matter: those that the goal depends on.
 
         Along a trace it is all of them: a number that the traced branches leave constant is only constant
@@ -96,23 +96,23 @@ class Obligation:
     """Whether the queries cover the obligation; where they do not, finding nothing proves nothing."""
 
 
-def clear(terms: Terms, logits: Sequence[Sum], winner: int) -> Formula:
+def clear(terms: TermTable, logits: Sequence[Sum], winner: int) -> SmtFormula:
     """Return that one candidate leads alone."""
     return terms.all_of(terms.above(logits[winner], other) for t, other in enumerate(logits) if t != winner)
 
 
-def maximal(terms: Terms, logits: Sequence[Sum], place: int) -> Formula:
+def maximal(terms: TermTable, logits: Sequence[Sum], place: int) -> SmtFormula:
     """Return that no candidate leads over this one."""
     return terms.all_of(terms.at_least(logits[place], other) for t, other in enumerate(logits) if t != place)
 
 
-def alike(terms: Terms, one: Sequence[Sum], other: Sequence[Sum]) -> Formula:
+def alike(terms: TermTable, one: Sequence[Sum], other: Sequence[Sum]) -> SmtFormula:
     """Return that the same candidate leads alone in both."""
     places = range(len(one))
     return terms.any_of(terms.all_of((clear(terms, one, y), clear(terms, other, y))) for y in places)
 
 
-def changed(terms: Terms, before: Sequence[Sum], after: Sequence[Sum]) -> Formula:
+def changed(terms: TermTable, before: Sequence[Sum], after: Sequence[Sum]) -> SmtFormula:
     """Return that a candidate leads alone before and not after."""
     return terms.any_of(
         terms.all_of((clear(terms, before, y), terms.negation(clear(terms, after, y))))
@@ -120,7 +120,7 @@ def changed(terms: Terms, before: Sequence[Sum], after: Sequence[Sum]) -> Formul
     )
 
 
-def unlike(terms: Terms, one: Sequence[Sum], other: Sequence[Sum]) -> Formula:
+def unlike(terms: TermTable, one: Sequence[Sum], other: Sequence[Sum]) -> SmtFormula:
     """Return that the sets of maximal candidates differ."""
     pairs = [(maximal(terms, one, t), maximal(terms, other, t)) for t in range(len(one))]
     no = terms.negation

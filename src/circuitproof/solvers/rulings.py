@@ -10,8 +10,8 @@ from circuitproof.errors import CircuitproofError, OverdueError
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.verdict import Verdict
-from circuitproof.solvers.cost import Tally, tally
-from circuitproof.solvers.queries import Case, Eta, Obligation, Query
+from circuitproof.solvers.cost import AssertionTally, tally
+from circuitproof.solvers.queries import Eta, Obligation, Query, QueryCase
 from circuitproof.solvers.results import Failed, Result, Satisfiable, Solver, Unknown, Unsatisfiable
 from circuitproof.solvers.smtlib import certificate_text, query_text, stability_text
 
@@ -63,11 +63,11 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class SolverAnswers:
     """The rulings of all solvers on a property, and what asking cost."""
 
     rulings: tuple[Ruling, ...]
-    cost: Tally
+    cost: AssertionTally
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +78,20 @@ class Portfolio:
     seconds: float = 60.0
     pace: Pace = UNHURRIED
 
-    def hear(self, prop: Property, obligations: Sequence[Obligation], count: int) -> Hearing:
+    def hear(self, prop: Property, obligations: Sequence[Obligation], count: int) -> SolverAnswers:
         """Put every obligation of a property to every solver; `count` is how many the property has."""
         rulings = tuple(Ruling(prop, solver.name, count) for solver in self.solvers)
-        cost, asked = Tally(), 0
+        cost, asked = AssertionTally(), 0
         for obligation in self.pace.steps(f"parts of {prop.kind}", obligations):
             cost += self._settle(obligation, rulings)
             asked += obligation.size
         for ruling in rulings if asked < count else ():
             ruling.open.append(f"{count - asked} of {count} obligations were not asked about")
-        return Hearing(rulings, cost)
+        return SolverAnswers(rulings, cost)
 
-    def _settle(self, obligation: Obligation, rulings: Sequence[Ruling]) -> Tally:
+    def _settle(self, obligation: Obligation, rulings: Sequence[Ruling]) -> AssertionTally:
         """Ask an obligation's queries until every solver has settled it, and count that."""
-        cost, begin = Tally(), time.perf_counter()
+        cost, begin = AssertionTally(), time.perf_counter()
         waiting = {ruling.solver: ruling for ruling in rulings}
         gaps: dict[str, str] = {}
         for query in _written(obligation):
@@ -215,6 +215,6 @@ def _count_silence(obligation: Obligation, gap: str | None, ruling: Ruling) -> N
         ruling.met += obligation.size
 
 
-def _chosen(query: Query, result: Satisfiable) -> Case | None:
+def _chosen(query: Query, result: Satisfiable) -> QueryCase | None:
     pairs = zip(query.selectors, query.cases, strict=True)
     return next((case for selector, case in pairs if result.values.get(selector.name) is True), None)

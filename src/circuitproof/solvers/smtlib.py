@@ -9,18 +9,18 @@ from typing import assert_never
 from circuitproof.solvers.assertions import Assertion
 from circuitproof.solvers.queries import Query
 from circuitproof.solvers.terms import (
-    Atom,
-    Choice,
-    Comparison,
+    Conditional,
     Conjunction,
     Disjunction,
-    Formula,
     Negation,
-    Product,
     Selector,
+    SmtFormula,
     Sum,
+    Summand,
     Truth,
     Variable,
+    VariableProduct,
+    ZeroComparison,
     parts_of,
 )
 
@@ -70,7 +70,7 @@ def stability_text(query: Query) -> str:
 def script_text(header: Sequence[str], assertions: Sequence[Assertion]) -> str:
     """Return assertions as a file with one `check-sat`, under comment lines."""
     parts = dict.fromkeys(part for assertion in assertions for part in parts_of(assertion.formula))
-    is_linear = not any(isinstance(part, Product) for part in parts)
+    is_linear = not any(isinstance(part, VariableProduct) for part in parts)
     comments = [line for text in header for line in wrap(text, _COMMENT_WIDTH)]
     return "\n".join(
         [
@@ -101,13 +101,13 @@ def sum_text(value: Sum) -> str:
     return _added([*parts, number_text(value.constant)] if value.constant else parts)
 
 
-def formula_text(formula: Formula) -> str:
+def formula_text(formula: SmtFormula) -> str:
     match formula:
         case Truth(value):
             return "true" if value else "false"
         case Selector(name):
             return name
-        case Comparison(value, relation):
+        case ZeroComparison(value, relation):
             return f"({relation} {' '.join(_sides(value))})"
         case Negation(inner):
             return f"(not {formula_text(inner)})"
@@ -142,18 +142,18 @@ def _added(parts: Sequence[str]) -> str:
     return f"(+ {' '.join(parts)})" if len(parts) > 1 else parts[0] if parts else "0.0"
 
 
-def _part_text(atom: Atom, factor: Fraction | int) -> str:
+def _part_text(atom: Summand, factor: Fraction | int) -> str:
     text = _atom_text(atom)
     return text if factor == 1 else f"(* {number_text(factor)} {text})"
 
 
-def _atom_text(atom: Atom) -> str:
+def _atom_text(atom: Summand) -> str:
     match atom:
         case Variable(name):
             return name
-        case Product(left, right):
+        case VariableProduct(left, right):
             return f"(* {left.name} {right.name})"
-        case Choice(condition, then, otherwise):
+        case Conditional(condition, then, otherwise):
             return f"(ite {formula_text(condition)} {sum_text(then)} {sum_text(otherwise)})"
         case _:
             assert_never(atom)

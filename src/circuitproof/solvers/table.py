@@ -11,39 +11,39 @@ from typing import TypeVar, assert_never, cast
 from circuitproof.errors import OverdueError
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.solvers.terms import (
-    Atom,
-    Choice,
-    Comparison,
+    Conditional,
     Conjunction,
     Disjunction,
-    Formula,
+    Interval,
     Negation,
-    Node,
-    Product,
-    Range,
-    Relation,
     Selector,
+    SmtFormula,
+    SmtNode,
     Sum,
+    Summand,
     Truth,
     Variable,
+    VariableProduct,
+    ZeroComparison,
+    ZeroRelation,
 )
 
-Made = TypeVar("Made", bound=Node)
+Made = TypeVar("Made", bound=SmtNode)
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(slots=True)
-class Terms:
+class TermTable:
     """The table of all terms made so far."""
 
     pace: Pace = UNHURRIED
     """Until when terms are made."""
     true: Truth = field(default_factory=lambda: Truth(value=True))
     false: Truth = field(default_factory=lambda: Truth(value=False))
-    ranges: dict[Variable, Range] = field(default_factory=dict[Variable, Range])
+    ranges: dict[Variable, Interval] = field(default_factory=dict[Variable, Interval])
     """Where variables lie, known beforehand; whoever declares a range asserts it too, in every query."""
-    _known: dict[tuple[object, ...], Node] = field(default_factory=dict[tuple[object, ...], Node])
+    _known: dict[tuple[object, ...], SmtNode] = field(default_factory=dict[tuple[object, ...], SmtNode])
     _atoms: int = 0
 
     def variable(self, prefix: str) -> Variable:
@@ -57,10 +57,10 @@ class Terms:
     def number(self, value: Fraction) -> Sum:
         return self.total(value, {})
 
-    def of(self, atom: Atom, factor: Fraction = _ONE) -> Sum:
+    def of(self, atom: Summand, factor: Fraction = _ONE) -> Sum:
         return self.total(_ZERO, {atom: factor})
 
-    def total(self, constant: Fraction, parts: Mapping[Atom, Fraction]) -> Sum:
+    def total(self, constant: Fraction, parts: Mapping[Summand, Fraction]) -> Sum:
         """Return a sum by its parts; coefficients of zero are left out."""
         kept = sorted(((a, c) for a, c in parts.items() if c), key=lambda part: part[0].number)
         key = (constant.numerator, constant.denominator)
@@ -71,7 +71,7 @@ class Terms:
         """Return the sum of terms, each times its factor, plus a constant."""
         if self.pace.is_over:
             raise OverdueError("the time for a query ended while it was written")
-        parts: dict[Atom, Fraction] = {}
+        parts: dict[Summand, Fraction] = {}
         for term, factor in terms:
             if factor and term.constant:
                 constant += term.constant * factor
@@ -86,23 +86,23 @@ class Terms:
     def minus(self, left: Sum, right: Sum) -> Sum:
         return self.combine(((left, _ONE), (right, -_ONE)))
 
-    def product(self, left: Variable, right: Variable) -> Product:
+    def product(self, left: Variable, right: Variable) -> VariableProduct:
         """Return a product of variables, the same in either order."""
         first, second = sorted((left, right), key=lambda one: one.number)
         self._atoms += 1
-        return self._once(Product(first, second, self._atoms), Product, first, second)
+        return self._once(VariableProduct(first, second, self._atoms), VariableProduct, first, second)
 
-    def choose(self, condition: Formula, then: Sum, otherwise: Sum) -> Sum:
+    def choose(self, condition: SmtFormula, then: Sum, otherwise: Sum) -> Sum:
         """Return `then` where the condition holds and `otherwise` elsewhere."""
         if isinstance(condition, Truth):
             return then if condition.value else otherwise
         if then is otherwise:
             return then
         self._atoms += 1
-        made = Choice(condition, then, otherwise, self._atoms)
-        return self.of(self._once(made, Choice, condition, then, otherwise))
+        made = Conditional(condition, then, otherwise, self._atoms)
+        return self.of(self._once(made, Conditional, condition, then, otherwise))
 
-    def compare(self, value: Sum, relation: Relation) -> Formula:
+    def compare(self, value: Sum, relation: ZeroRelation) -> SmtFormula:
         """Return a comparison with zero; that of a constant is already true or false."""
         if value.is_known:
             return self.true if relation.holds(value.constant) else self.false
@@ -110,9 +110,9 @@ class Terms:
         decided = None if span is None else relation.decided(span)
         if decided is not None:
             return self.true if decided else self.false
-        return self._once(Comparison(value, relation), Comparison, value, relation)
+        return self._once(ZeroComparison(value, relation), ZeroComparison, value, relation)
 
-    def range_of(self, value: Sum) -> Range | None:
+    def range_of(self, value: Sum) -> Interval | None:
         """Return where a sum lies, if the ranges of all its variables are known."""
         low = high = value.constant
         for atom, factor in value.parts if self.ranges else ():
@@ -122,16 +122,16 @@ class Terms:
             low, high = low + ends[0], high + ends[1]
         return (low, high) if self.ranges else None
 
-    def at_least(self, left: Sum, right: Sum) -> Formula:
-        return self.compare(self.minus(left, right), Relation.AT_LEAST)
+    def at_least(self, left: Sum, right: Sum) -> SmtFormula:
+        return self.compare(self.minus(left, right), ZeroRelation.AT_LEAST)
 
-    def above(self, left: Sum, right: Sum) -> Formula:
-        return self.compare(self.minus(left, right), Relation.ABOVE)
+    def above(self, left: Sum, right: Sum) -> SmtFormula:
+        return self.compare(self.minus(left, right), ZeroRelation.ABOVE)
 
-    def equal(self, left: Sum, right: Sum) -> Formula:
-        return self.compare(self.minus(left, right), Relation.EQUAL)
+    def equal(self, left: Sum, right: Sum) -> SmtFormula:
+        return self.compare(self.minus(left, right), ZeroRelation.EQUAL)
 
-    def negation(self, formula: Formula) -> Formula:
+    def negation(self, formula: SmtFormula) -> SmtFormula:
         match formula:
             case Truth(value):
                 return self.false if value else self.true
@@ -140,15 +140,15 @@ class Terms:
             case _:
                 return self._once(Negation(formula), Negation, formula)
 
-    def all_of(self, formulas: Iterable[Formula]) -> Formula:
+    def all_of(self, formulas: Iterable[SmtFormula]) -> SmtFormula:
         """Return the conjunction; that of nothing is true."""
         return self._joined(Conjunction, formulas)
 
-    def any_of(self, formulas: Iterable[Formula]) -> Formula:
+    def any_of(self, formulas: Iterable[SmtFormula]) -> SmtFormula:
         """Return the disjunction; that of nothing is false."""
         return self._joined(Disjunction, formulas)
 
-    def _joined(self, kind: type[Conjunction | Disjunction], formulas: Iterable[Formula]) -> Formula:
+    def _joined(self, kind: type[Conjunction | Disjunction], formulas: Iterable[SmtFormula]) -> SmtFormula:
         neutral, decisive = (self.true, self.false) if kind is Conjunction else (self.false, self.true)
         parts = tuple(dict.fromkeys(one for one in formulas if one is not neutral))
         if decisive in parts:
@@ -157,13 +157,13 @@ class Terms:
             return parts[0] if parts else neutral
         return self._once(kind(parts), kind, parts)
 
-    def _atom_range(self, atom: Atom) -> Range | None:
+    def _atom_range(self, atom: Summand) -> Interval | None:
         match atom:
             case Variable():
                 return self.ranges.get(atom)
-            case Product():
+            case VariableProduct():
                 return None
-            case Choice(_, then, otherwise):
+            case Conditional(_, then, otherwise):
                 one, other = self.range_of(then), self.range_of(otherwise)
                 if one is None or other is None:
                     return None

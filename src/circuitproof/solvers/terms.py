@@ -11,10 +11,10 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
-Range: TypeAlias = tuple[Fraction, Fraction]
+Interval: TypeAlias = tuple[Fraction, Fraction]
 
 
-class Relation(StrEnum):
+class ZeroRelation(StrEnum):
     """How a sum is compared with zero."""
 
     AT_LEAST = ">="
@@ -23,21 +23,21 @@ class Relation(StrEnum):
 
     def holds(self, number: Fraction) -> bool:
         match self:
-            case Relation.AT_LEAST:
+            case ZeroRelation.AT_LEAST:
                 return number >= 0
-            case Relation.ABOVE:
+            case ZeroRelation.ABOVE:
                 return number > 0
-            case Relation.EQUAL:
+            case ZeroRelation.EQUAL:
                 return number == 0
             case _:
                 assert_never(self)
 
-    def decided(self, span: Range) -> bool | None:
+    def decided(self, span: Interval) -> bool | None:
         """Say whether every number of a range stands in this relation to zero, or none, or neither."""
         low, high = span
-        if self is not Relation.EQUAL and self.holds(low):
+        if self is not ZeroRelation.EQUAL and self.holds(low):
             return True
-        is_apart = low > 0 or high < 0 if self is Relation.EQUAL else not self.holds(high)
+        is_apart = low > 0 or high < 0 if self is ZeroRelation.EQUAL else not self.holds(high)
         return False if is_apart else None
 
 
@@ -50,7 +50,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Product:
+class VariableProduct:
     """The product of two variables."""
 
     left: Variable
@@ -59,16 +59,16 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class Conditional:
     """One number where a condition holds, another where it does not."""
 
-    condition: "Formula"
+    condition: "SmtFormula"
     then: "Sum"
     otherwise: "Sum"
     number: int
 
 
-Atom: TypeAlias = Variable | Product | Choice
+Summand: TypeAlias = Variable | VariableProduct | Conditional
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +76,7 @@ class Sum:
     """A constant plus atoms with coefficients other than zero, in the order in which the atoms were made."""
 
     constant: Fraction
-    parts: tuple[tuple[Atom, Fraction], ...]
+    parts: tuple[tuple[Summand, Fraction], ...]
 
     @property
     def is_known(self) -> bool:
@@ -98,47 +98,47 @@ class Selector:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class ZeroComparison:
     """A sum compared with zero."""
 
     value: Sum
-    relation: Relation
+    relation: ZeroRelation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Negation:
     """What holds where a formula does not."""
 
-    formula: "Formula"
+    formula: "SmtFormula"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conjunction:
     """Two or more formulas that all hold."""
 
-    parts: "tuple[Formula, ...]"
+    parts: "tuple[SmtFormula, ...]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Disjunction:
     """Two or more formulas of which some holds."""
 
-    parts: "tuple[Formula, ...]"
+    parts: "tuple[SmtFormula, ...]"
 
 
-Formula: TypeAlias = Truth | Selector | Comparison | Negation | Conjunction | Disjunction
+SmtFormula: TypeAlias = Truth | Selector | ZeroComparison | Negation | Conjunction | Disjunction
 Symbol: TypeAlias = Variable | Selector
-Node: TypeAlias = Atom | Sum | Formula
+SmtNode: TypeAlias = Summand | Sum | SmtFormula
 
 
-def parts_of(formula: Formula) -> Iterator[Atom | Selector]:
+def parts_of(formula: SmtFormula) -> Iterator[Summand | Selector]:
     """Walk the variables, products and choices of a formula, repeats and what they are made of included."""
     match formula:
         case Truth():
             return
         case Selector():
             yield formula
-        case Comparison(value):
+        case ZeroComparison(value):
             yield from _parts_of_sum(value)
         case Negation(inner):
             yield from parts_of(inner)
@@ -149,20 +149,20 @@ def parts_of(formula: Formula) -> Iterator[Atom | Selector]:
             assert_never(formula)
 
 
-def symbols(formula: Formula) -> Iterator[Symbol]:
+def symbols(formula: SmtFormula) -> Iterator[Symbol]:
     """Walk the variables of a formula, repeats included."""
     return (part for part in parts_of(formula) if isinstance(part, Variable | Selector))
 
 
-def _parts_of_sum(value: Sum) -> Iterator[Atom | Selector]:
+def _parts_of_sum(value: Sum) -> Iterator[Summand | Selector]:
     for atom, _ in value.parts:
         yield atom
         match atom:
             case Variable():
                 pass
-            case Product(left, right):
+            case VariableProduct(left, right):
                 yield from (left, right)
-            case Choice(condition, then, otherwise):
+            case Conditional(condition, then, otherwise):
                 yield from parts_of(condition)
                 yield from _parts_of_sum(then)
                 yield from _parts_of_sum(otherwise)

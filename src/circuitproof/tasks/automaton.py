@@ -13,14 +13,14 @@ from typing import TypeAlias
 from circuitproof.errors import InputError
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.patterns import (
-    Choice,
-    Count,
+    Alternation,
+    CountClause,
     Only,
     Pattern,
     Repeat,
     Sequence,
     Shape,
-    Tokens,
+    TokenClass,
     atoms_of,
     joined,
 )
@@ -45,11 +45,11 @@ _Rest: TypeAlias = Shape | _Stop
 class Automaton:
     """A pattern over a vocabulary, whose atoms also respect some further classes."""
 
-    def __init__(self, pattern: Pattern, vocabulary: int, further: Iterable[Tokens] = ()) -> None:
+    def __init__(self, pattern: Pattern, vocabulary: int, further: Iterable[TokenClass] = ()) -> None:
         self.pattern, self.vocabulary = pattern, vocabulary
         self.atoms = atoms_of((*pattern.classes(), *further), vocabulary)
         self.sizes = tuple(map(len, self.atoms))
-        self._counts = tuple(clause for clause in pattern.clauses if isinstance(clause, Count))
+        self._counts = tuple(clause for clause in pattern.clauses if isinstance(clause, CountClause))
         self._only = tuple(clause for clause in pattern.clauses if isinstance(clause, Only))
         self._inside = {
             clause.of: frozenset(k for k, members in enumerate(self.atoms) if members[0] in clause.of)
@@ -149,7 +149,7 @@ class Automaton:
 
 
 @lru_cache(maxsize=64)
-def automaton(pattern: Pattern, vocabulary: int, further: tuple[Tokens, ...] = ()) -> Automaton:
+def automaton(pattern: Pattern, vocabulary: int, further: tuple[TokenClass, ...] = ()) -> Automaton:
     """Return the automaton of a pattern, made once."""
     return Automaton(pattern, vocabulary, further)
 
@@ -162,13 +162,13 @@ def _is_member(token: int, members: tuple[int, ...]) -> bool:
 def _derived(rest: _Rest, token: int) -> _Rest:
     """Return what is to come after a token."""
     match rest:
-        case Tokens():
+        case TokenClass():
             return _Stop.END if token in rest else _Stop.NONE
         case Sequence((first, *others)):
             left = joined(Sequence, others)
             gone = _then(_derived(first, token), left)
             return _either([gone, _derived(left, token)]) if _is_nullable(first) else gone
-        case Choice(parts):
+        case Alternation(parts):
             return _either([_derived(part, token) for part in parts])
         case Repeat(part, least, most):
             return _then(_derived(part, token), _repeat(part, max(least - 1, 0), most))
@@ -192,10 +192,10 @@ def _either(parts: list[_Rest]) -> _Rest:
         if isinstance(part, Repeat) and (part.least, part.most) == (0, 1):
             part, may_end = part.part, True  # noqa: PLW2901  # the same rest, taken apart
         if not isinstance(part, _Stop):
-            flat.update(dict.fromkeys(part.parts if isinstance(part, Choice) else (part,)))
+            flat.update(dict.fromkeys(part.parts if isinstance(part, Alternation) else (part,)))
     if not flat:
         return _Stop.END if may_end else _Stop.NONE
-    shape = joined(Choice, flat)
+    shape = joined(Alternation, flat)
     return Repeat(shape, 0, 1) if may_end and not _is_nullable(shape) else shape
 
 
@@ -210,7 +210,7 @@ def _is_nullable(rest: _Rest) -> bool:
     match rest:
         case Sequence(parts):
             return all(_is_nullable(part) for part in parts)
-        case Choice(parts):
+        case Alternation(parts):
             return any(_is_nullable(part) for part in parts)
         case Repeat(part, least, _):
             return least == 0 or _is_nullable(part)

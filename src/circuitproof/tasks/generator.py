@@ -36,7 +36,7 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class NamedTokens:
     """Texts whose words are names of tokens."""
 
     alphabet: Alphabet
@@ -46,7 +46,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class PromptTemplate:
     """A text with slots in braces, one of which is `{opener}`; a brace itself is written twice."""
 
     name: str
@@ -142,7 +142,7 @@ class Generator:
     encoder: Encoder
     answers: tuple[tuple[str, str], ...]
     """Pairs (opener, answer), each one token."""
-    templates: tuple[Template, ...]
+    templates: tuple[PromptTemplate, ...]
     slots: tuple[Slot, ...]
     pool: Pool | None = None
     """Which of all prompts are meant; all of them, if nothing is said."""
@@ -196,16 +196,16 @@ class Generator:
         openers = tuple(opener for opener, _ in self.answers)
         return {OPENER: openers, **{slot.name: slot.words for slot in self.slots}}
 
-    def _hashed(self, template: Template, opener: str) -> list[GeneratedPrompt]:
+    def _hashed(self, template: PromptTemplate, opener: str) -> list[GeneratedPrompt]:
         """Return one opener's prompts from one template, in the order of their hashes."""
         filled = [(self._filled(template, opener, words), words) for words in self._fillings(template)]
         filled.sort(key=lambda one: str(self._hash(template, one[0])))
         return [self._row(text, opener, template, self._stratum(template, words)) for text, words in filled]
 
-    def _hash(self, template: Template, text: str) -> Digest:
+    def _hash(self, template: PromptTemplate, text: str) -> Digest:
         return digest_bytes(f"{self.salt}\0{self.task}\0{template.name}\0{text}".encode())
 
-    def _fillings(self, template: Template) -> list[Mapping[str, str]]:
+    def _fillings(self, template: PromptTemplate) -> list[Mapping[str, str]]:
         """Return the ways to fill a template that are meant, the same for every opener."""
         words = self._words()
         names = tuple(dict.fromkeys(name for name in template.slots() if name != OPENER))
@@ -218,14 +218,14 @@ class Generator:
         kept = frozenset(strata or ())
         return [one for one in first if strata is None or self._stratum(template, one) in kept]
 
-    def _filled(self, template: Template, opener: str, words: Mapping[str, str]) -> str:
+    def _filled(self, template: PromptTemplate, opener: str, words: Mapping[str, str]) -> str:
         return template.text.format(**{OPENER: opener}, **words)
 
-    def _stratum(self, template: Template, words: Mapping[str, str]) -> str:
+    def _stratum(self, template: PromptTemplate, words: Mapping[str, str]) -> str:
         parted = () if self.pool is None else self.pool.slots
         return " / ".join([template.name, *(words[name] for name in parted if name in words)])
 
-    def _row(self, text: str, opener: str, template: Template, stratum: str) -> GeneratedPrompt:
+    def _row(self, text: str, opener: str, template: PromptTemplate, stratum: str) -> GeneratedPrompt:
         prompt = self.encoder.encode(text)
         token = self._token(opener)
         if prompt.count(token) != 1:

@@ -9,7 +9,7 @@ from circuitproof.errors import DeclarationError, InputError
 from circuitproof.tasks.automaton import Automaton, State, automaton
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.pattern_text import print_pattern
-from circuitproof.tasks.patterns import Pattern, Tokens
+from circuitproof.tasks.patterns import Pattern, TokenClass
 from circuitproof.tasks.rules import OnlyOpener, SameOpener
 
 
@@ -21,9 +21,9 @@ class Label:
     group: int
 
 
-Opened: TypeAlias = tuple[int | None, int | None]
+OpenersSeen: TypeAlias = tuple[int | None, int | None]
 """The answer's opener and the class's opener, as far as a prompt has been read."""
-NOTHING_OPENED: Opened = (None, None)
+NOTHING_OPENED: OpenersSeen = (None, None)
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class Labelled:
                 )
 
     @property
-    def classes(self) -> tuple[Tokens, ...]:
+    def classes(self) -> tuple[TokenClass, ...]:
         """Return the classes that tell the openers apart."""
         openers = {*self._openers[0], *self._openers[1]}
-        return tuple(Tokens((opener,)) for opener in sorted(openers))
+        return tuple(TokenClass((opener,)) for opener in sorted(openers))
 
     @cached_property
     def machine(self) -> Automaton:
@@ -64,11 +64,11 @@ class Labelled:
     def size(self) -> int:
         return self.machine.size
 
-    def machine_of(self, further: tuple[Tokens, ...]) -> Automaton:
+    def machine_of(self, further: tuple[TokenClass, ...]) -> Automaton:
         """Return the automaton with atoms that also respect further classes."""
         return automaton(self.pattern, self.vocabulary, tuple(dict.fromkeys((*self.classes, *further))))
 
-    def see(self, seen: Opened | None, token: int) -> Opened | None:
+    def see(self, seen: OpenersSeen | None, token: int) -> OpenersSeen | None:
         """Return what is seen after a token; nothing after a second opener."""
         if seen is None:
             return None
@@ -77,7 +77,7 @@ class Labelled:
             return None
         return (token if token in answers else opener, token if token in groups else group)
 
-    def label(self, seen: Opened | None) -> Label | None:
+    def label(self, seen: OpenersSeen | None) -> Label | None:
         """Return the label of a prompt that ends so; nothing if an opener is missing."""
         opener, group = seen or NOTHING_OPENED
         return None if opener is None or group is None else Label(self._openers[0][opener], group)
@@ -95,7 +95,7 @@ class Labelled:
     def labels(self) -> tuple[Label, ...]:
         return tuple(self.examples)
 
-    def may_become(self, seen: Opened, label: Label) -> bool:
+    def may_become(self, seen: OpenersSeen, label: Label) -> bool:
         """Say whether what is seen so far does not rule a label out."""
         opener, group = seen
         return (opener is None or self._openers[0][opener] == label.answer) and group in (None, label.group)
@@ -113,12 +113,12 @@ class Labelled:
     def _openers(self) -> tuple[Mapping[int, int], frozenset[int]]:
         return dict(self.answer.answers), frozenset(self.relation.openers)
 
-    def _ends(self) -> Iterator[tuple[Prompt, Opened | None]]:
+    def _ends(self) -> Iterator[tuple[Prompt, OpenersSeen | None]]:
         """Return for each way to end one prompt that ends so, and what was seen on the way."""
         machine = self.machine
-        layer: dict[tuple[State, Opened | None], Prompt] = {(machine.start, NOTHING_OPENED): ()}
+        layer: dict[tuple[State, OpenersSeen | None], Prompt] = {(machine.start, NOTHING_OPENED): ()}
         for position in range(self.pattern.longest):
-            after: dict[tuple[State, Opened | None], Prompt] = {}
+            after: dict[tuple[State, OpenersSeen | None], Prompt] = {}
             for (state, seen), prompt in layer.items():
                 for atom, members in enumerate(machine.atoms):
                     if (target := machine.step(state, atom, position)) is not None:

@@ -1,4 +1,4 @@
-"""The one door to a task: a name that is shipped, or a file that declares one."""
+"""The one entry point to a task: a name that is shipped, or a file that declares one."""
 
 from pathlib import Path
 

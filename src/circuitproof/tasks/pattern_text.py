@@ -20,23 +20,23 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 
 from circuitproof.errors import InputError
-from circuitproof.files.words import Grammar, Reader
+from circuitproof.files.words import LexicalRules, Reader
 from circuitproof.tasks.patterns import (
     ANY,
-    Choice,
+    Alternation,
     Clause,
-    Count,
+    CountClause,
     Only,
     Pattern,
     Repeat,
     Sequence,
     Shape,
-    Tokens,
+    TokenClass,
     joined,
     longest_of,
 )
 
-_GRAMMAR = Grammar(
+_GRAMMAR = LexicalRules(
     r"[A-Za-z_][A-Za-z_0-9-]*|[0-9]+|\.\.|[][{}()|*+?,]|\"[^\"]*\"|'[^']*'", r"\s+", has_lines=False
 )
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
@@ -105,7 +105,7 @@ class _Parser(Reader):
         return most
 
     def _choice(self) -> Shape:
-        return joined(Choice, self.separated("|", self._sequence))
+        return joined(Alternation, self.separated("|", self._sequence))
 
     def _sequence(self) -> Shape:
         parts = [self._unit()]
@@ -141,7 +141,7 @@ class _Parser(Reader):
         self.expect("}")
         return Repeat(shape, least, most)
 
-    def _class(self) -> Tokens:
+    def _class(self) -> TokenClass:
         start = self.word
         first = self._simple()
         if not self.skip("but"):
@@ -149,7 +149,7 @@ class _Parser(Reader):
         second = self._simple()
         return self.build(start, lambda: _difference(first, second))
 
-    def _simple(self) -> Tokens:
+    def _simple(self) -> TokenClass:
         if self.skip("any"):
             return ANY
         is_list = self.skip("[")
@@ -157,7 +157,7 @@ class _Parser(Reader):
         listed = self.separated(",", self._members) if is_list else [self._members()]
         if is_list:
             self.expect("]")
-        return self.build(start, lambda: Tokens(tuple(sorted({*chain(*listed)}))))
+        return self.build(start, lambda: TokenClass(tuple(sorted({*chain(*listed)}))))
 
     def _members(self) -> tuple[int, ...]:
         if _NUMBER.fullmatch(self.word.text):
@@ -180,11 +180,11 @@ class _Parser(Reader):
         if self.skip("exactly"):
             least = self._number()
             most = self._number() if self.skip("..") else least
-            return self.build(start, lambda: Count(self._of(), least, most))
+            return self.build(start, lambda: CountClause(self._of(), least, most))
         if self.skip("at"):
             bound, number = self.one_of(("most", "least"), "'most' or 'least'"), self._number()
             least, most = (0, number) if bound == "most" else (number, None)
-            return self.build(start, lambda: Count(self._of(), least, most))
+            return self.build(start, lambda: CountClause(self._of(), least, most))
         of = self._class()
         self.expect("only")
         self.expect("at")
@@ -192,7 +192,7 @@ class _Parser(Reader):
         last = self._number() if self.skip("..") else first
         return self.build(start, lambda: Only(of, first, last))
 
-    def _of(self) -> Tokens:
+    def _of(self) -> TokenClass:
         self.expect("of")
         return self._class()
 
@@ -200,34 +200,34 @@ class _Parser(Reader):
         return int(self.matching(_NUMBER, "a whole number"))
 
 
-def _difference(first: Tokens, second: Tokens) -> Tokens:
+def _difference(first: TokenClass, second: TokenClass) -> TokenClass:
     ours, theirs = frozenset(first.listed), frozenset(second.listed)
     match first.is_complement, second.is_complement:
         case True, False:
-            return Tokens(tuple(sorted(ours | theirs)), is_complement=True)
+            return TokenClass(tuple(sorted(ours | theirs)), is_complement=True)
         case True, True:
-            return Tokens(tuple(sorted(theirs - ours)))
+            return TokenClass(tuple(sorted(theirs - ours)))
         case False, False:
-            return Tokens(tuple(sorted(ours - theirs)))
+            return TokenClass(tuple(sorted(ours - theirs)))
         case _:
-            return Tokens(tuple(sorted(ours & theirs)))
+            return TokenClass(tuple(sorted(ours & theirs)))
 
 
 def _print(shape: Shape, tightness: int) -> str:
     """Print a shape, in brackets where it binds less than `tightness`."""
     match shape:
-        case Tokens(listed, is_complement):
+        case TokenClass(listed, is_complement):
             text, binding = _print_tokens(shape), 1 if listed and is_complement else 2
         case Sequence(parts):
             text, binding = " ".join(_print(part, 1) for part in parts), 1
-        case Choice(parts):
+        case Alternation(parts):
             text, binding = " | ".join(_print(part, 0) for part in parts), 0
         case Repeat(part, least, most):
             text, binding = f"{_print(part, 2)}{_print_times(least, most)}", 1
     return f"({text})" if tightness > binding else text
 
 
-def _print_tokens(tokens: Tokens) -> str:
+def _print_tokens(tokens: TokenClass) -> str:
     listed = str(tokens.listed[0]) if len(tokens.listed) == 1 else f"[{', '.join(map(str, tokens.listed))}]"
     if not tokens.is_complement:
         return listed
@@ -246,7 +246,7 @@ def _print_clause(clause: Clause) -> str:
         case Only(of, first, last):
             places = str(first) if first == last else f"{first}..{last}"
             return f"{_print_tokens(of)} only at {places}"
-        case Count(of, least, most):
+        case CountClause(of, least, most):
             if most is None:
                 return f"at least {least} of {_print_tokens(of)}"
             if least == 0 < most:

@@ -11,7 +11,7 @@ from circuitproof.files.reading import Fields, reading, reading_part
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenClass:
     """A class of tokens: the listed ones, or every token of the vocabulary but those."""
 
     listed: tuple[int, ...]
@@ -27,7 +27,7 @@ class Tokens:
         return (token in self.listed) != self.is_complement
 
 
-ANY = Tokens((), is_complement=True)
+ANY = TokenClass((), is_complement=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class Sequence:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Alternation:
     """Any of some parts; at least two, none of which is again a choice."""
 
     parts: "tuple[Shape, ...]"
 
     def __post_init__(self) -> None:
-        if len(self.parts) <= 1 or any(isinstance(part, Choice) for part in self.parts):
+        if len(self.parts) <= 1 or any(isinstance(part, Alternation) for part in self.parts):
             raise DeclarationError("a choice wants two or more parts, none of them a choice")
 
 
@@ -67,14 +67,14 @@ class Repeat:
             )
 
 
-Shape: TypeAlias = Tokens | Sequence | Choice | Repeat
+Shape: TypeAlias = TokenClass | Sequence | Alternation | Repeat
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class CountClause:
     """How many tokens of a class the whole prompt holds."""
 
-    of: Tokens
+    of: TokenClass
     least: int
     most: int | None
 
@@ -89,7 +89,7 @@ class Count:
 class Only:
     """Tokens of a class stand nowhere but at the positions `first` to `last`, counted from 0."""
 
-    of: Tokens
+    of: TokenClass
     first: int
     last: int
 
@@ -98,7 +98,7 @@ class Only:
             raise DeclarationError(f"positions {self.first} to {self.last}, want a range from 0 upwards")
 
 
-Clause: TypeAlias = Count | Only
+Clause: TypeAlias = CountClause | Only
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Pattern:
         if most is not None and self.longest > most:
             raise DeclarationError(f"up to {self.longest} tokens, but the shape has at most {most}")
 
-    def classes(self) -> Iterator[Tokens]:
+    def classes(self) -> Iterator[TokenClass]:
         """Return the classes that shape and clauses speak of."""
         yield from _classes(self.shape)
         yield from (clause.of for clause in self.clauses)
@@ -130,7 +130,7 @@ class Pattern:
         return {"shape": _shape_to_json(self.shape), "clauses": clauses, "longest": self.longest}
 
 
-def joined(kind: type[Sequence] | type[Choice], parts: Iterable[Shape]) -> Shape:
+def joined(kind: type[Sequence] | type[Alternation], parts: Iterable[Shape]) -> Shape:
     """Return a sequence, or a choice, of some parts, of which those of the same kind are taken apart."""
     flat = tuple(one for part in parts for one in (part.parts if isinstance(part, kind) else (part,)))
     return flat[0] if len(flat) == 1 else kind(flat)
@@ -139,12 +139,12 @@ def joined(kind: type[Sequence] | type[Choice], parts: Iterable[Shape]) -> Shape
 def longest_of(shape: Shape) -> int | None:
     """Return how many tokens a shape has at most; nothing if there is no bound."""
     match shape:
-        case Tokens():
+        case TokenClass():
             return 1
         case Sequence(parts):
             sizes = [longest_of(part) for part in parts]
             return None if None in sizes else sum(size or 0 for size in sizes)
-        case Choice(parts):
+        case Alternation(parts):
             sizes = [longest_of(part) for part in parts]
             return None if None in sizes else max(size or 0 for size in sizes)
         case Repeat(part, _, most):
@@ -152,18 +152,18 @@ def longest_of(shape: Shape) -> int | None:
             return None if most is None or size is None else most * size
 
 
-def _classes(shape: Shape) -> Iterator[Tokens]:
+def _classes(shape: Shape) -> Iterator[TokenClass]:
     match shape:
-        case Tokens():
+        case TokenClass():
             yield shape
-        case Sequence(parts) | Choice(parts):
+        case Sequence(parts) | Alternation(parts):
             for part in parts:
                 yield from _classes(part)
         case Repeat(part):
             yield from _classes(part)
 
 
-def atoms_of(classes: Iterable[Tokens], vocabulary: int) -> tuple[tuple[int, ...], ...]:
+def atoms_of(classes: Iterable[TokenClass], vocabulary: int) -> tuple[tuple[int, ...], ...]:
     """Return the vocabulary cut into the largest sets that no class cuts; those of listed tokens first."""
     distinct = tuple(dict.fromkeys(classes))
     listed = sorted({token for one in distinct for token in one.listed})
@@ -181,14 +181,14 @@ def atoms_of(classes: Iterable[Tokens], vocabulary: int) -> tuple[tuple[int, ...
     return (*map(tuple, groups.values()), *((rest,) if rest else ()))
 
 
-def tokens_to_json(tokens: Tokens) -> Json:
+def tokens_to_json(tokens: TokenClass) -> Json:
     return {"all but" if tokens.is_complement else "tokens": list(tokens.listed)}
 
 
-def read_tokens(fields: Fields) -> Tokens:
+def read_tokens(fields: Fields) -> TokenClass:
     if fields.has("tokens"):
-        return Tokens(fields.integers("tokens"))
-    return Tokens(fields.integers("all but"), is_complement=True)
+        return TokenClass(fields.integers("tokens"))
+    return TokenClass(fields.integers("all but"), is_complement=True)
 
 
 def read_pattern(domain: Fields) -> Pattern:
@@ -200,11 +200,11 @@ def read_pattern(domain: Fields) -> Pattern:
 
 def _shape_to_json(shape: Shape) -> Json:
     match shape:
-        case Tokens():
+        case TokenClass():
             return tokens_to_json(shape)
         case Sequence(parts):
             return {"sequence": [_shape_to_json(part) for part in parts]}
-        case Choice(parts):
+        case Alternation(parts):
             return {"choice": [_shape_to_json(part) for part in parts]}
         case Repeat(part, least, most):
             return {"repeat": _shape_to_json(part), "least": least, "most": most}
@@ -212,7 +212,7 @@ def _shape_to_json(shape: Shape) -> Json:
 
 def _read_shape(content: object, where: str) -> Shape:
     with reading(content, where) as fields:
-        for name, make in (("sequence", Sequence), ("choice", Choice)):
+        for name, make in (("sequence", Sequence), ("choice", Alternation)):
             if fields.has(name):
                 return make(tuple(_read_shape(part, place) for part, place in fields.entries(name)))
         if fields.has("repeat"):
@@ -223,7 +223,7 @@ def _read_shape(content: object, where: str) -> Shape:
 
 def _clause_to_json(clause: Clause) -> Json:
     match clause:
-        case Count(of, least, most):
+        case CountClause(of, least, most):
             return {"of": tokens_to_json(of), "least": least, "most": most}
         case Only(of, first, last):
             return {"of": tokens_to_json(of), "first": first, "last": last}
@@ -234,7 +234,7 @@ def _read_clause(fields: Fields) -> Clause:
         of = read_tokens(part)
     if fields.has("first"):
         return Only(of, fields.integer("first"), fields.integer("last"))
-    return Count(of, fields.integer("least"), _read_most(fields))
+    return CountClause(of, fields.integer("least"), _read_most(fields))
 
 
 def _read_most(fields: Fields) -> int | None:

@@ -20,7 +20,7 @@ from circuitproof.files.codec import Codec
 from circuitproof.files.reading import Fields, reading_part
 from circuitproof.tasks.generator import Slot, refuse_misfit, slot_names
 
-Words: TypeAlias = Mapping[str, str]
+SlotWords: TypeAlias = Mapping[str, str]
 """What stands in each slot."""
 
 
@@ -33,7 +33,7 @@ class SpelledAnswer:
     def slots(self) -> tuple[str, ...]:
         return slot_names("answer", self.text)
 
-    def of(self, chosen: Words) -> str:
+    def of(self, chosen: SlotWords) -> str:
         return self.text.format(**chosen)
 
 
@@ -42,12 +42,12 @@ class TabledAnswer:
     """The answer as a table from what stands in one slot."""
 
     slot: str
-    answers: Words
+    answers: SlotWords
 
     def slots(self) -> tuple[str, ...]:
         return (self.slot,)
 
-    def of(self, chosen: Words) -> str:
+    def of(self, chosen: SlotWords) -> str:
         word = chosen[self.slot]
         if word not in self.answers:
             raise DeclarationError(f"the answer's table has no {word!r}, which can stand in {{{self.slot}}}")

@@ -20,7 +20,7 @@ from circuitproof.proof.effort import UNHURRIED, Effort, Pace
 from circuitproof.proof.properties.catalogue import four_properties
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.verdict import Verdict
-from circuitproof.solvers.cost import Tally, account
+from circuitproof.solvers.cost import AssertionTally, account
 from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.rulings import Portfolio, Ruling
@@ -28,7 +28,7 @@ from circuitproof.verbs.cross_check import Asking
 from circuitproof.verbs.verification import Request, listed_claim_of
 
 
-class Variant(StrEnum):
+class CircuitKind(StrEnum):
     """What sort of circuit an encoding is of."""
 
     BAND_NORM = "BandNorm"
@@ -37,7 +37,7 @@ class Variant(StrEnum):
     """Norm-free, and no kept head has products of queries and keys."""
 
 
-PAPER_PER_EDGE = {Variant.BAND_NORM: 113_000, Variant.NORM_FREE: 66_000, Variant.PROGRAMS: 31_000}
+PAPER_PER_EDGE = {CircuitKind.BAND_NORM: 113_000, CircuitKind.NORM_FREE: 66_000, CircuitKind.PROGRAMS: 31_000}
 """The paper's assertions per edge, quotes: the first two on one topology of five edges."""
 
 
@@ -47,16 +47,16 @@ class Account:
 
     model: Path
     circuit: Circuit
-    variant: Variant
+    variant: CircuitKind
     verdict: Verdict
     """What the exact engine says of the four properties on all prompts."""
-    tallies: tuple[tuple[Property, Tally], ...]
+    tallies: tuple[tuple[Property, AssertionTally], ...]
     rulings: tuple[Ruling, ...]
 
     @property
-    def total(self) -> Tally:
+    def total(self) -> AssertionTally:
         """Return the cost of all properties together."""
-        return sum((one for _, one in self.tallies), Tally())
+        return sum((one for _, one in self.tallies), AssertionTally())
 
     @property
     def per_edge(self) -> Fraction:
@@ -139,13 +139,13 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None
     if portfolio.solvers:
         plan = replace(plan, seconds=asking.seconds, pace=request.pace)
     questions = Questions(claim, plan)
-    tallies, rulings = list[tuple[Property, Tally]](), list[Ruling]()
+    tallies, rulings = list[tuple[Property, AssertionTally]](), list[Ruling]()
     for prop in properties:
         obligations = questions.obligations(prop)
         if portfolio.solvers:
-            hearing = portfolio.hear(prop, obligations, prop.obligations(claim))
-            rulings.extend(hearing.rulings)
-            tallies.append((prop, hearing.cost))
+            solver_answers = portfolio.hear(prop, obligations, prop.obligations(claim))
+            rulings.extend(solver_answers.rulings)
+            tallies.append((prop, solver_answers.cost))
         else:
             tallies.append((prop, account(request.pace.steps(f"parts of {prop.kind}", obligations))))
     verdict = prove(claim, Effort(pace=request.pace)).verdict
@@ -154,11 +154,11 @@ def _account(model: Path, circuit: Path, request: CostRequest) -> Account | None
     return Account(model, claim.circuit, _variant(claim), verdict, tuple(tallies), tuple(rulings))
 
 
-def _variant(claim: Claim) -> Variant:
+def _variant(claim: Claim) -> CircuitKind:
     if claim.frozen.architecture.has_norm:  # of those, only BandNorm can be asked about
-        return Variant.BAND_NORM
+        return CircuitKind.BAND_NORM
     is_mediated = all(head in claim.frozen.programs for head in claim.circuit.live().heads())
-    return Variant.PROGRAMS if is_mediated else Variant.NORM_FREE
+    return CircuitKind.PROGRAMS if is_mediated else CircuitKind.NORM_FREE
 
 
 def explain(costs: Costs) -> Sequence[str]:

@@ -19,7 +19,7 @@ from circuitproof.solvers.choices import Branching, Engine
 from circuitproof.solvers.compare import refuse_conflict
 from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import QueryPlan, Questions
-from circuitproof.solvers.rulings import DisagreementError, Hearing, Portfolio, Ruling, Solution
+from circuitproof.solvers.rulings import DisagreementError, Portfolio, Ruling, Solution, SolverAnswers
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.verbs.counterexamples import decided_to_json
 from circuitproof.verbs.verification import Request, listed_claim_of
@@ -40,17 +40,17 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedProperty:
     """A property, the exact answer to it if that was asked for, and what solvers make of it."""
 
     prop: Property
     answer: Answer | None
-    hearing: Hearing
+    solver_answers: SolverAnswers
 
     @property
     def verdict(self) -> Verdict:
         """Return what is decided by any engine; those that decide agree."""
-        verdicts = (one.verdict for one in (self.answer, *self.hearing.rulings) if one is not None)
+        verdicts = (one.verdict for one in (self.answer, *self.solver_answers.rulings) if one is not None)
         return next((one for one in verdicts if one is not Verdict.UNDECIDED), Verdict.UNDECIDED)
 
     def to_json(self, claim: Claim) -> Json:
@@ -59,8 +59,8 @@ class Compared:
             "verdict": str(self.verdict),
             "exact": None if self.answer is None else str(self.answer.verdict),
             "remarks": [] if self.answer is None else [str(remark) for remark in self.answer.remarks],
-            "cost": self.hearing.cost.to_json(),
-            "solvers": [_ruling_to_json(claim, ruling) for ruling in self.hearing.rulings],
+            "cost": self.solver_answers.cost.to_json(),
+            "solvers": [_ruling_to_json(claim, ruling) for ruling in self.solver_answers.rulings],
         }
 
 
@@ -69,14 +69,14 @@ class CrossCheck:
     """A claim, what each engine makes of each property, and how long the exact engine took for all."""
 
     claim: Claim
-    compared: tuple[Compared, ...]
+    compared: tuple[ComparedProperty, ...]
     exact_seconds: float | None
 
     def counterexamples(self) -> Iterator[Counterexample]:
         """Return what refutes each refuted property: the exact engine's, or else a solver's first."""
         for one in self.compared:
             known = None if one.answer is None else counterexample(self.claim, one.answer)
-            refuting = [ruling for ruling in one.hearing.rulings if ruling.verdict is Verdict.REFUTED]
+            refuting = [ruling for ruling in one.solver_answers.rulings if ruling.verdict is Verdict.REFUTED]
             solutions = [solution for ruling in refuting for solution in ruling.solutions]
             if known is not None:
                 yield known
@@ -105,7 +105,7 @@ class CrossCheck:
 def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossCheck:
     """Answer a claim by the engines asked for; a contradiction is an error that leaves its query behind."""
     if out is not None and not asking.engine.is_exact:
-        raise UsageError("a solver's answer is no evidence that a stranger can check; use exact or all")
+        raise UsageError("a solver's answer is no evidence that anyone can check; use exact or all")
     refuse_existing(out, asking.reproduction)
     for name in asking.engine.solvers:
         find_solver(name)
@@ -130,18 +130,18 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
 
 def compare(
     claim: Claim, battery: Battery | None, asking: Asking, pace: Pace = UNHURRIED
-) -> tuple[Compared, ...]:
+) -> tuple[ComparedProperty, ...]:
     """Put every property of a claim to solvers, and compare with the exact answers if there are any."""
     plan = QueryPlan(asking.branching, anchors=asking.anchors, seconds=asking.seconds, pace=pace)
     questions = Questions(claim, plan)
     portfolio = Portfolio(tuple(map(find_solver, asking.engine.solvers)), asking.seconds, pace)
     answers = [None] * len(claim.properties) if battery is None else battery.answers
-    found: list[Compared] = []
+    found: list[ComparedProperty] = []
     for prop, answer in zip(claim.properties, answers, strict=True):
-        hearing = portfolio.hear(prop, questions.obligations(prop), prop.obligations(claim))
+        solver_answers = portfolio.hear(prop, questions.obligations(prop), prop.obligations(claim))
         if answer is not None:
-            refuse_conflict(questions, answer, hearing.rulings)
-        found.append(Compared(prop, answer, hearing))
+            refuse_conflict(questions, answer, solver_answers.rulings)
+        found.append(ComparedProperty(prop, answer, solver_answers))
     return tuple(found)
 
 

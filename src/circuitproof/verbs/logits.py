@@ -30,7 +30,7 @@ Spelled: TypeAlias = str | int
 
 
 @dataclass(frozen=True)
-class Tokens:
+class TokenSpelling:
     """How tokens of a model are spelled: by name, as text where it has a tokenizer, and by number."""
 
     declaration: Declaration
@@ -149,7 +149,7 @@ def find_logits(
 ) -> Logits:
     """Return exact logits after prompts, of some tokens or of all; an operator without them is refused."""
     frozen = asked_model(model)
-    spelling = Tokens(frozen.declaration)
+    spelling = TokenSpelling(frozen.declaration)
     kept = asked_circuit(circuit, frozen.graph)
     _refuse_inexact(frozen, kept)
     asked = range(frozen.architecture.vocabulary) if candidates is None else map(spelling.token, candidates)

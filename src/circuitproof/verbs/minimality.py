@@ -16,7 +16,7 @@ from circuitproof.forward.frozen import Frozen
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim, edges_of, refuse_misfit
 from circuitproof.proof.effort import UNHURRIED, Effort, Pace
-from circuitproof.proof.minimal import Bound, FewestEdges, search_minimum
+from circuitproof.proof.minimal import FewestEdges, SearchLimit, search_minimum
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.minimum import Minimum
 from circuitproof.proof.properties.subset_minimality import SubsetMinimality
@@ -44,7 +44,7 @@ class Minimality:
         """Return proved where the minimum is known, refuted where no circuit will do, or else undecided."""
         if self.battery is not None:
             return self.battery.verdict
-        return Verdict.REFUTED if self.search.ended_by is Bound.EDGES else Verdict.UNDECIDED
+        return Verdict.REFUTED if self.search.ended_by is SearchLimit.EDGES else Verdict.UNDECIDED
 
     def to_json(self) -> Json:
         return {

@@ -28,7 +28,7 @@ from circuitproof.tasks.names import named, prompt_line
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.asked import asked_circuit, asked_model
 from circuitproof.verbs.frame import frame_of
-from circuitproof.verbs.verification import Place
+from circuitproof.verbs.verification import PerturbationSite
 
 _NAMED = 5
 """How many of the weakest prompts are named."""
@@ -160,7 +160,11 @@ def _least(bracket: Bracket | None) -> Fraction | None:
 
 
 def find_radii(
-    model: Path | Frozen, task: str | Task, circuit: Path | Circuit | None, place: Place, effort: Effort
+    model: Path | Frozen,
+    task: str | Task,
+    circuit: Path | Circuit | None,
+    place: PerturbationSite,
+    effort: Effort,
 ) -> Radii:
     """Return the radius of every prompt's decision, or bounds when the budget or its share of time ends."""
     frozen = asked_model(model)

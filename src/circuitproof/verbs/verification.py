@@ -41,7 +41,7 @@ _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PerturbationSite:
     """A place to perturb, as it is spelled; which node it is, the model tells."""
 
     at: str = str(FINAL_RESIDUAL)
@@ -56,7 +56,7 @@ class Place:
         return replace(prop, at=self.interface(graph)) if isinstance(prop, Robustness) else prop
 
 
-def is_searched(model: Path, place: Place) -> bool:
+def is_searched(model: Path, place: PerturbationSite) -> bool:
     """Say whether robustness at a place of a model takes a search, and not only a formula."""
     sizes = read_declaration(model).architecture
     return sizes.has_norm or not place.interface(sizes.graph).is_final_residual
@@ -74,7 +74,7 @@ class Request:
     ablation: AskedAblation = None
     """What cut edges carry: a word, a file, or without one what the circuit says."""
     properties: tuple[Property, ...]
-    place: Place | None = None
+    place: PerturbationSite | None = None
     """Where robustness perturbs; without one, the final residual."""
     effort: Effort = Effort()  # noqa: RUF009  # frozen, and so shared by none
     pattern: str | None = None
@@ -93,7 +93,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Floats:
+class FloatMeasures:
     """What torch makes of a claim: measured, not proved."""
 
     error: float
@@ -115,7 +115,7 @@ class Verification:
 
     battery: Battery
     seconds: float
-    floats: Floats | Unmeasured | None = None
+    floats: FloatMeasures | Unmeasured | None = None
     """What torch makes of it, where somebody has measured that."""
     frontier: "Frontier | None" = None
     """Where a claim about a pattern stops being true."""
@@ -154,7 +154,7 @@ class Verification:
         task = self.battery.claim.task
         if isinstance(task.domain, Domain):
             measured: dict[str, Json] = {"float_error": None, "float_agreement": None}
-            if isinstance(self.floats, Floats):
+            if isinstance(self.floats, FloatMeasures):
                 error = "infinite" if self.floats.error == inf else self.floats.error
                 measured = {"float_error": error, "float_agreement": self.floats.agreement}
             return {"prompts": task.size, "ties": self.battery.ties, **measured}
@@ -212,7 +212,7 @@ def claim_of(request: Request) -> Claim:
     """Return the claim that is asked about."""
     frozen = asked_model(request.model)
     kept = asked_circuit(request.circuit, frozen.graph)
-    place = request.place or Place()
+    place = request.place or PerturbationSite()
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
     task = asked_task(request.task, frozen.declaration, request.pattern)
     circuit = ablated(kept, request.ablation, task, frozen.declaration)

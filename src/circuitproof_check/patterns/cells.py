@@ -15,7 +15,7 @@ from circuitproof_check.work import NUMBER, OBJECT, STEP, key, paid, spend
 
 from .rows import UnsettledError
 from .runs import Head, Runs, Step
-from .values import Place, Row, Values
+from .values import LogitRow, TokenAtPosition, Values
 
 Coordinate = Head | None
 """The keys of a head, or the last position."""
@@ -36,7 +36,7 @@ class Term:
 
 
 Active = list[tuple[Term, Fraction | int]]
-Lead = Callable[[Row], Fraction]
+Lead = Callable[[LogitRow], Fraction]
 """What a candidate has more than another."""
 
 
@@ -61,7 +61,7 @@ class Cell:
         return self._found[winner]
 
     def _least(self, winner: int, other: int) -> Fraction:
-        def lead(row: Row) -> Fraction:
+        def lead(row: LogitRow) -> Fraction:
             return row[winner] - row[other]
 
         self._prices.clear()
@@ -112,7 +112,7 @@ class Cell:
     def _found_price(self, position: int, step: Step, active: Active, lead: Lead) -> Fraction:
         """Find the least; where tokens and positions add up, that of the tokens is found once."""
 
-        def total(place: Place) -> Fraction:
+        def total(place: TokenAtPosition) -> Fraction:
             spend(2 * OBJECT * len(active))
             parts = [factor * lead(self._at(term, place)) for term, factor in active]
             reckon(parts)
@@ -126,7 +126,7 @@ class Cell:
             self._prices[names, step.atom] = min(total((token, None)) for token in members)
         return self._prices[names, step.atom] + total((None, position)) - total((None, None))
 
-    def _at(self, term: Term, place: Place) -> Row:
+    def _at(self, term: Term, place: TokenAtPosition) -> LogitRow:
         here, key = (self._here, place) if term.coordinate else (place, None)
         return self._values.contribution(term.sources, here, key)
 
@@ -229,7 +229,7 @@ def _is_last(step: Step) -> int:
     return int(step.is_last)
 
 
-def _only_end(runs: Runs) -> Place | None:
+def _only_end(runs: Runs) -> TokenAtPosition | None:
     """Return the last token and position if all prompts have the same."""
     ends = {(position, step.atom) for position, step in runs.steps() if step.is_last}
     position, atom = min(ends)

@@ -13,10 +13,10 @@ from circuitproof_check.exact import key_of
 from circuitproof_check.programs import Program
 from circuitproof_check.work import NUMBER, STEP, paid, spend
 
-from .rows import Key, Query, is_local, make_row
+from .rows import KeyToken, QueryFacts, is_local, make_row
 from .runs import Label, Runs
 
-Choice = tuple[Label | None, bytes]
+KeyChoice = tuple[Label | None, bytes]
 """The label of a prompt, and its tokens at the positions that matter, each in as many bytes."""
 _TOKEN_BYTES = 3
 
@@ -99,10 +99,10 @@ class Relevance:
         """Return the weights of a key, as keys, for all tokens that may stand at it and at the query."""
         for last in self._standing[query]:
             token = self._runs.atoms[last][0]
-            asked = Query(query + 1, frozenset({last}), (token,), is_single=True, longest=query + 1)
+            asked = QueryFacts(query + 1, frozenset({last}), (token,), is_single=True, longest=query + 1)
             row = make_row(program, asked)
             for atom in [last] if key == query else self._standing[key]:
-                read = Key(atom, self._runs.atoms[atom][0], key, is_last=key == query)
+                read = KeyToken(atom, self._runs.atoms[atom][0], key, is_last=key == query)
                 yield from (key_of(weight) for start in row.starts() for weight, _ in row.step(start, read))
 
 
@@ -117,10 +117,10 @@ def token_key(token: int) -> bytes:
     return token.to_bytes(_TOKEN_BYTES, "little")
 
 
-def choices(runs: Runs, positions: frozenset[int]) -> set[Choice]:
+def choices(runs: Runs, positions: frozenset[int]) -> set[KeyChoice]:
     """Return the choices of tokens at some positions that prompts of a region make, with their labels."""
     reached: dict[object, set[bytes]] = {start: {b""} for start in paid(runs.starts, NUMBER)}
-    ends: set[Choice] = set()
+    ends: set[KeyChoice] = set()
     for position, layer in enumerate(runs.layers):
         after: dict[object, set[bytes]] = {}
         for node, steps in layer.items():

@@ -14,8 +14,8 @@ from typing import Any
 from circuitproof_check.programs import (
     TOKENS,
     Compare,
-    Condition,
     Count,
+    Formula,
     Joined,
     Linked,
     Match,
@@ -25,7 +25,7 @@ from circuitproof_check.programs import (
 )
 from circuitproof_check.work import NUMBER, OBJECT, STEP, paid, spend
 
-State = Any
+RowState = Any
 """Numbers in nested tuples."""
 TokenTest = Callable[[int], bool]
 
@@ -35,7 +35,7 @@ class UnsettledError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeyToken:
     """A token as it is read; `atom` is the place of its atom. The last one is the query."""
 
     atom: int
@@ -45,7 +45,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryFacts:
     """What a region tells of the query: the length of the prompt, and atoms and tokens that it may hold."""
 
     length: int | None
@@ -56,7 +56,7 @@ class Query:
     longest: int
     """No prompt has more tokens."""
 
-    def position(self, key: Key) -> int:
+    def position(self, key: KeyToken) -> int:
         """Return the position of the query."""
         if key.is_last:
             return key.position
@@ -74,30 +74,30 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class ConditionMachine:
     """From a state and a key, for each guess: whether the condition holds, and the next state."""
 
-    starts: tuple[State, ...]
-    step: Callable[[State, Key], list[tuple[bool, State]]]
-    ends: Callable[[State], bool]
+    starts: tuple[RowState, ...]
+    step: Callable[[RowState, KeyToken], list[tuple[bool, RowState]]]
+    ends: Callable[[RowState], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProgramRow:
     """A program's row: the rules' weights and conditions."""
 
     default: Fraction
     weights: tuple[Fraction, ...]
-    machines: tuple[Machine, ...]
+    machines: tuple[ConditionMachine, ...]
     is_self: bool
     """Whether a row without weight attends to the query."""
     cost: int
 
-    def starts(self) -> Iterator[State]:
+    def starts(self) -> Iterator[RowState]:
         """Return the states before the first key."""
         return every_choice([machine.starts for machine in self.machines])
 
-    def step(self, states: State, key: Key) -> Iterator[tuple[Fraction, State]]:
+    def step(self, states: RowState, key: KeyToken) -> Iterator[tuple[Fraction, RowState]]:
         """Return the weight of a key and the next state, for each guess."""
         spend(STEP * len(self.machines))
         options = [machine.step(state, key) for machine, state in zip(self.machines, states, strict=True)]
@@ -107,23 +107,23 @@ class Row:
             weight = sum((weight for weight, (holds, _) in held if holds), self.default)
             yield weight, tuple(after for _, after in chosen)
 
-    def ends(self, states: State) -> bool:
+    def ends(self, states: RowState) -> bool:
         """Say whether every guess was right."""
         spend(NUMBER * len(self.machines))
         return all(machine.ends(state) for machine, state in zip(self.machines, states, strict=True))
 
 
-def every_choice(options: Sequence[Sequence[State]]) -> Iterator[tuple[State, ...]]:
+def every_choice(options: Sequence[Sequence[RowState]]) -> Iterator[tuple[RowState, ...]]:
     """Return every way to choose one of each of some options."""
     spend(NUMBER * (1 + len(options)) * prod(map(len, options)))
     return product(*options)
 
 
-def make_row(program: Program, query: Query) -> Row:
+def make_row(program: Program, query: QueryFacts) -> ProgramRow:
     """Return the row of a program."""
     weights = tuple(weight for weight, _ in paid(program.rules, OBJECT))
     machines = tuple(_always() if one is None else _machine(one, query) for _, one in program.rules)
-    return Row(program.default, weights, machines, program.is_self, program.cost)
+    return ProgramRow(program.default, weights, machines, program.is_self, program.cost)
 
 
 def is_local(program: Program) -> bool:
@@ -145,7 +145,7 @@ def token_tests(program: Program) -> list[TokenTest]:
     return tests
 
 
-def _machine(condition: Condition, query: Query) -> Machine:
+def _machine(condition: Formula, query: QueryFacts) -> ConditionMachine:
     spend(OBJECT)
     match condition:
         case Compare():
@@ -166,13 +166,13 @@ def _machine(condition: Condition, query: Query) -> Machine:
             return _joined([_machine(part, query) for part in parts], any if word == "or" else all)
 
 
-def _is_same(key: Key, query: Query) -> bool:
+def _is_same(key: KeyToken, query: QueryFacts) -> bool:
     if key.is_last or (query.is_single and query.atoms == frozenset({key.atom})):
         return True
     return query.same(frozenset({False, key.atom in query.atoms}))
 
 
-def _compared(condition: Compare, query: Query) -> Machine:
+def _compared(condition: Compare, query: QueryFacts) -> ConditionMachine:
     holds = condition.test
     match condition.feature:
         case "query_token":
@@ -188,69 +188,69 @@ def _compared(condition: Compare, query: Query) -> Machine:
             return _stateless(lambda key: holds(query.position(key) - key.position))
 
 
-def _count(of: frozenset[Any], most: int, compared: Compare, *, is_key: bool) -> Machine:
-    def count(number: int, key: Key) -> int:
+def _count(of: frozenset[Any], most: int, compared: Compare, *, is_key: bool) -> ConditionMachine:
+    def count(number: int, key: KeyToken) -> int:
         return min(number + (key.token in of), most)
 
     def holds(number: int) -> bool:
         return compared.test(number)
 
     if is_key:
-        return Machine((0,), lambda n, key: [(holds(count(n, key)), count(n, key))], lambda _: True)
+        return ConditionMachine((0,), lambda n, key: [(holds(count(n, key)), count(n, key))], lambda _: True)
     spend(NUMBER * most)
-    return Machine(
+    return ConditionMachine(
         tuple((guess, 0) for guess in range(most + 1)),
         lambda state, key: [(holds(state[0]), (state[0], count(state[1], key)))],
         lambda state: state[0] == state[1],
     )
 
 
-def _negated(part: Machine) -> Machine:
-    def step(state: State, key: Key) -> list[tuple[bool, State]]:
+def _negated(part: ConditionMachine) -> ConditionMachine:
+    def step(state: RowState, key: KeyToken) -> list[tuple[bool, RowState]]:
         return [(not holds, after) for holds, after in paid(part.step(state, key), NUMBER)]
 
-    return Machine(part.starts, step, part.ends)
+    return ConditionMachine(part.starts, step, part.ends)
 
 
-def _always() -> Machine:
+def _always() -> ConditionMachine:
     return _stateless(lambda _: True)
 
 
-def _stateless(holds: Callable[[Key], bool]) -> Machine:
-    def step(state: State, key: Key) -> list[tuple[bool, State]]:
+def _stateless(holds: Callable[[KeyToken], bool]) -> ConditionMachine:
+    def step(state: RowState, key: KeyToken) -> list[tuple[bool, RowState]]:
         spend(NUMBER)
         return [(holds(key), state)]
 
-    return Machine((0,), step, lambda _: True)
+    return ConditionMachine((0,), step, lambda _: True)
 
 
-def _joined(parts: Sequence[Machine], join: Callable[[Iterator[bool]], bool]) -> Machine:
-    def step(states: State, key: Key) -> list[tuple[bool, State]]:
+def _joined(parts: Sequence[ConditionMachine], join: Callable[[Iterator[bool]], bool]) -> ConditionMachine:
+    def step(states: RowState, key: KeyToken) -> list[tuple[bool, RowState]]:
         options = [part.step(state, key) for part, state in zip(paid(parts), states, strict=True)]
         return [(join(a for a, _ in chosen), tuple(b for _, b in chosen)) for chosen in every_choice(options)]
 
-    def ends(states: State) -> bool:
+    def ends(states: RowState) -> bool:
         return all(part.ends(state) for part, state in zip(paid(parts, NUMBER), states, strict=True))
 
-    return Machine(tuple(every_choice([part.starts for part in parts])), step, ends)
+    return ConditionMachine(tuple(every_choice([part.starts for part in parts])), step, ends)
 
 
-def _first(part: Machine) -> Machine:
-    def step(state: State, key: Key) -> list[tuple[bool, State]]:
+def _first(part: ConditionMachine) -> ConditionMachine:
+    def step(state: RowState, key: KeyToken) -> list[tuple[bool, RowState]]:
         inner, found = state
         options = paid(part.step(inner, key), NUMBER)
         return [(holds and not found, (after, found or holds)) for holds, after in options]
 
     starts = tuple((start, False) for start in paid(part.starts, NUMBER))
-    return Machine(starts, step, lambda state: part.ends(state[0]))
+    return ConditionMachine(starts, step, lambda state: part.ends(state[0]))
 
 
-def _last(part: Machine, *, may_be_query: bool) -> Machine:
+def _last(part: ConditionMachine, *, may_be_query: bool) -> ConditionMachine:
     """Return the machine that guesses at each key where `part` holds whether it is the last such."""
 
-    def step(state: State, key: Key) -> list[tuple[bool, State]]:
+    def step(state: RowState, key: KeyToken) -> list[tuple[bool, RowState]]:
         inner, phase = state
-        found: list[tuple[bool, State]] = []
+        found: list[tuple[bool, RowState]] = []
         for holds, after in paid(part.step(inner, key), 2 * NUMBER):
             if not holds or (key.is_last and not may_be_query):
                 found.append((False, (after, phase)))
@@ -258,7 +258,7 @@ def _last(part: Machine, *, may_be_query: bool) -> Machine:
                 found += [(True, (after, "picked")), (False, (after, "owed"))]
         return found
 
-    def ends(state: State) -> bool:
+    def ends(state: RowState) -> bool:
         return state[1] != "owed" and part.ends(state[0])
 
-    return Machine(tuple((start, "none") for start in paid(part.starts, NUMBER)), step, ends)
+    return ConditionMachine(tuple((start, "none") for start in paid(part.starts, NUMBER)), step, ends)

@@ -5,21 +5,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from circuitproof_check.claim import Head
 from circuitproof_check.exact import key_of
 from circuitproof_check.programs import Program
-from circuitproof_check.task import Declared
+from circuitproof_check.task import DeclaredPattern
 from circuitproof_check.work import NUMBER, OBJECT, STEP, paid, spend
 from circuitproof_check.work import weight as weight_of
 
-from .rows import Key, Query, every_choice, make_row, token_tests
-from .shapes import Tokens, divided
+from .rows import KeyToken, QueryFacts, every_choice, make_row, token_tests
+from .shapes import TokenClass, divided
 
-Head = tuple[int, int]
 Label = tuple[int, int]
 """The right answer, and the opener that is the class."""
-Place = Any
+RunPlace = Any
 """The pattern's state, the openers seen, the states of rows, the keys of their sums, and who has a key."""
-Node = int
+RunNode = int
 """The number of a place at a position."""
 _STEP = 200
 """Operations for a step of a graph, which is kept."""
@@ -48,17 +48,17 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class PromptRegion:
     """The prompts that answer questions so: label, length, tokens at positions, sums and keys of rows."""
 
     label: Label | None = None
     length: int | None = None
-    tokens: tuple[tuple[int, Tokens], ...] = ()
+    tokens: tuple[tuple[int, TokenClass], ...] = ()
     sums: tuple[tuple[Head, bytes], ...] = ()
     """Heads with the keys of the sums of their weights."""
     keys: tuple[tuple[Head, int, int], ...] = ()
 
-    def and_token(self, position: int, tokens: Tokens) -> "Region":
+    def and_token(self, position: int, tokens: TokenClass) -> "PromptRegion":
         """Return the part with a token of a class at a position."""
         return replace(self, tokens=(*self.tokens, (position, tokens)))
 
@@ -73,7 +73,7 @@ class Step(NamedTuple):
 
     atom: int
     weights: tuple[Fraction, ...]
-    target: Node
+    target: RunNode
     label: Label | None
     is_last: bool
 
@@ -87,11 +87,11 @@ Cost = Callable[[int, Step], Fraction | int | None]
 class World:
     """What is the same for all regions of a claim."""
 
-    def __init__(self, declared: Declared, vocabulary: int, programs: Mapping[Head, Program]) -> None:
+    def __init__(self, declared: DeclaredPattern, vocabulary: int, programs: Mapping[Head, Program]) -> None:
         self.pattern, self.programs = declared.pattern, programs
         self.rules = Rules(declared.answers, declared.classes)
         self._vocabulary = vocabulary
-        self._atoms: dict[tuple[tuple[Head, ...], tuple[Tokens, ...]], list[tuple[int, ...]]] = {}
+        self._atoms: dict[tuple[tuple[Head, ...], tuple[TokenClass, ...]], list[tuple[int, ...]]] = {}
 
     def holds(self, prompt: tuple[int, ...]) -> bool:
         """Say whether a prompt is one of the pattern."""
@@ -100,12 +100,12 @@ class World:
             state = None if state is None else self.pattern.step(state, token, position)
         return state is not None and self.pattern.ends(state)
 
-    def atoms(self, region: "Region", heads: tuple[Head, ...]) -> list[tuple[int, ...]]:
+    def atoms(self, region: "PromptRegion", heads: tuple[Head, ...]) -> list[tuple[int, ...]]:
         """Return the vocabulary in parts of whose tokens everything that is asked says the same."""
         told = tuple(dict.fromkeys(tokens for _, tokens in region.tokens))
         return self._divided(tuple(sorted(set(heads))), told)
 
-    def _divided(self, heads: tuple[Head, ...], told: tuple[Tokens, ...]) -> list[tuple[int, ...]]:
+    def _divided(self, heads: tuple[Head, ...], told: tuple[TokenClass, ...]) -> list[tuple[int, ...]]:
         spend(NUMBER * (1 + len(heads)))
         if (heads, ()) not in self._atoms:
             parts = self._divided((), ()) if heads else self._told_apart()
@@ -138,7 +138,7 @@ class Runs:
     """The graph of a region in which the rows of some heads are followed."""
 
     def __init__(
-        self, world: World, region: Region, heads: tuple[Head, ...], told: tuple[Head, ...] = ()
+        self, world: World, region: PromptRegion, heads: tuple[Head, ...], told: tuple[Head, ...] = ()
     ) -> None:
         """Make the graph; the atoms also respect what the programs of the heads `told` name."""
         self.world, self.region, self.heads = world, region, heads
@@ -160,10 +160,10 @@ class Runs:
         self._keys = [(heads.index(head), first, last) for head, first, last in region.keys]
         self._totals: dict[bytes, Fraction] = {key_of(Fraction(0)): Fraction(0)}
         places = self._starts()
-        self.starts: list[Node] = list(range(len(places)))
+        self.starts: list[RunNode] = list(range(len(places)))
         self.layers = self._pruned(self._layers(places))
 
-    def _starts(self) -> list[Place]:
+    def _starts(self) -> list[RunPlace]:
         """Return the places before the first token."""
         begun = (key_of(Fraction(0)),) * len(self._sums) + (False,) * len(self._keys)
         first = self.world.pattern.start(), (0, 0, 0, 0)
@@ -179,10 +179,10 @@ class Runs:
 
     def count(self) -> int:
         """Return how many prompts there are."""
-        ways: dict[Node, int] = dict.fromkeys(paid(self.starts, NUMBER), 1)
+        ways: dict[RunNode, int] = dict.fromkeys(paid(self.starts, NUMBER), 1)
         total = 0
         for layer in self.layers:
-            after: dict[Node, int] = {}
+            after: dict[RunNode, int] = {}
             for node, steps in layer.items():
                 for step in paid(steps, NUMBER + ways.get(node, 0).bit_length() // 50):
                     number = ways.get(node, 0) * len(self.atoms[step.atom])
@@ -196,10 +196,10 @@ class Runs:
     def least(self, cost: Cost, mass: Callable[[Step], Fraction] | None = None) -> Pair | None:
         """Return the least cost of a path, of those with mass if one is asked for, and its mass."""
         starts = paid(self.starts, OBJECT)
-        best: dict[tuple[Node, bool], Pair] = {(start, mass is None): (0, 0) for start in starts}
+        best: dict[tuple[RunNode, bool], Pair] = {(start, mass is None): (0, 0) for start in starts}
         ends: list[Pair] = []
         for position, layer in enumerate(self.layers):
-            after: dict[tuple[Node, bool], Pair] = {}
+            after: dict[tuple[RunNode, bool], Pair] = {}
             for node, steps in layer.items():
                 for step in paid(steps):
                     price = cost(position, step)
@@ -219,18 +219,18 @@ class Runs:
             best = after
         return min(ends, default=None)
 
-    def _layers(self, places: list[Place]) -> list[dict[Node, list[Step]]]:
+    def _layers(self, places: list[RunPlace]) -> list[dict[RunNode, list[Step]]]:
         """Return the steps by position and node; equal places that are reached are one node."""
-        layers: list[dict[Node, list[Step]]] = []
+        layers: list[dict[RunNode, list[Step]]] = []
         for position in range(self._longest):
-            after: dict[Place, Node] = {}
+            after: dict[RunPlace, RunNode] = {}
             layers.append(
                 {node: list(self._from(place, position, after)) for node, place in enumerate(paid(places))}
             )
             places = list(after)
         return layers
 
-    def _from(self, place: Place, position: int, after_it: dict[Place, Node]) -> Iterator[Step]:
+    def _from(self, place: RunPlace, position: int, after_it: dict[RunPlace, RunNode]) -> Iterator[Step]:
         """Return the steps from a place; what they lead to is numbered."""
         pattern, rules = self.world.pattern, self.world.rules
         state, seen, rows, told = place
@@ -241,13 +241,13 @@ class Runs:
             if after is None or self._contradicts(label):
                 continue
             if position + 1 < self._longest:
-                key = Key(atom, token, position, is_last=False)
+                key = KeyToken(atom, token, position, is_last=False)
                 for weights, states, tells in self._read(rows, told, key):
                     target = after_it.setdefault((after, label, states, tells), len(after_it))
                     yield Step(atom, weights, target, None, is_last=False)
             found = rules.label(label)
             if pattern.ends(after) and self._may_end(position) and self.region.label in (None, found):
-                key = Key(atom, token, position, is_last=True)
+                key = KeyToken(atom, token, position, is_last=True)
                 for weights, states, tells in self._read(rows, told, key):
                     if self._is_told(tells, states):
                         yield Step(atom, weights, 0, found, is_last=True)
@@ -259,7 +259,7 @@ class Runs:
         answer, wanted = self.region.label
         return (count > 0 and self.world.rules.answers[opener] != answer) or (others > 0 and group != wanted)
 
-    def _read(self, rows: Any, told: Any, key: Key) -> Iterator[tuple[Any, Any, Any]]:  # noqa: ANN401  # numbers in tuples
+    def _read(self, rows: Any, told: Any, key: KeyToken) -> Iterator[tuple[Any, Any, Any]]:  # noqa: ANN401  # numbers in tuples
         options = [tuple(row.step(state, key)) for row, state in zip(self.rows, rows, strict=True)]
         for chosen in every_choice(options):
             spend(_STEP + NUMBER * len(told))
@@ -288,17 +288,17 @@ class Runs:
         wanted = (*(total for _, total in self._sums), *(True for _ in self._keys))
         return tells == wanted and all(row.ends(one) for row, one in zip(self.rows, states, strict=True))
 
-    def _query(self) -> Query:
+    def _query(self) -> QueryFacts:
         length = self.region.length
         places = range(len(self.atoms)) if length is None else self._allowed.get(length - 1)
         chosen = paid(tuple(range(len(self.atoms)) if places is None else places), NUMBER)
         is_single = len(chosen) == 1 and len(self.atoms[chosen[0]]) == 1
         tokens = tuple(self.atoms[place][0] for place in chosen)
-        return Query(length, frozenset(chosen), tokens, is_single, self.world.pattern.longest)
+        return QueryFacts(length, frozenset(chosen), tokens, is_single, self.world.pattern.longest)
 
-    def _pruned(self, layers: list[dict[Node, list[Step]]]) -> list[dict[Node, list[Step]]]:
+    def _pruned(self, layers: list[dict[RunNode, list[Step]]]) -> list[dict[RunNode, list[Step]]]:
         """Return the layers without steps that lead to no end."""
-        alive: set[Node] = set()
+        alive: set[RunNode] = set()
         for position in reversed(range(len(layers))):
             kept = {
                 n: [s for s in paid(steps) if s.is_last or s.target in alive]

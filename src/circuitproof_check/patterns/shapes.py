@@ -13,13 +13,13 @@ from circuitproof_check.architecture import Architecture
 from circuitproof_check.reading import fields, integer, integers, items, mapping, require
 from circuitproof_check.work import NUMBER, STEP, key, paid, spend
 
-Continuation = tuple["Tokens | Either | Times", ...]
+Continuation = tuple["TokenClass | Either | Times", ...]
 State = tuple[frozenset[Continuation], tuple[int, ...]]
 """The continuations, and how many tokens of each counted class there were."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tokens:
+class TokenClass:
     """A class of tokens, or all but those of a class; `_tokens` makes the same one for the same."""
 
     listed: frozenset[int]
@@ -54,8 +54,8 @@ class Pattern:
     """A shape, counts (class, least, most), places (class, first, last), and the most tokens."""
 
     shape: Continuation
-    counts: tuple[tuple[Tokens, int, int | None], ...]
-    places: tuple[tuple[Tokens, int, int], ...]
+    counts: tuple[tuple[TokenClass, int, int | None], ...]
+    places: tuple[tuple[TokenClass, int, int], ...]
     longest: int
 
     def start(self) -> State:
@@ -82,7 +82,7 @@ class Pattern:
         enough = all(n >= least for n, (_, least, _) in zip(state[1], self.counts, strict=True))
         return enough and any(_may_be_empty(continuation) for continuation in state[0])
 
-    def classes(self) -> Iterator[Tokens]:
+    def classes(self) -> Iterator[TokenClass]:
         """Return every class of the pattern."""
         yield from _classes(self.shape)
         yield from (of for of, *_ in (*self.counts, *self.places))
@@ -94,7 +94,7 @@ def _after(parts: Continuation, token: int) -> Iterator[Continuation]:
     if not parts:
         return
     first, rest = parts[0], parts[1:]
-    if isinstance(first, Tokens):
+    if isinstance(first, TokenClass):
         if token in first:
             yield rest
         return
@@ -126,19 +126,19 @@ def _made_times(part: Continuation, least: int, most: int | None) -> Times:
 
 
 @lru_cache(maxsize=1 << 16)
-def _tokens(_: bytes, listed: tuple[int, ...], *, is_complement: bool) -> Tokens:
-    return Tokens(frozenset(listed), is_complement)
+def _tokens(_: bytes, listed: tuple[int, ...], *, is_complement: bool) -> TokenClass:
+    return TokenClass(frozenset(listed), is_complement)
 
 
 def _may_be_empty(parts: Continuation) -> bool:
     return all(part.may_be_empty for part in paid(parts))
 
 
-def _classes(parts: Continuation) -> Iterator[Tokens]:
+def _classes(parts: Continuation) -> Iterator[TokenClass]:
     left = list(paid(parts, NUMBER))
     while left:
         part = left.pop()
-        if isinstance(part, Tokens):
+        if isinstance(part, TokenClass):
             yield part
         else:
             inner = part.options if isinstance(part, Either) else (part.part,)
@@ -159,8 +159,8 @@ def divided(parts: Sequence[tuple[int, ...]], test: Callable[[int], bool]) -> li
 
 def read_pattern(value: object, where: str, size: Architecture) -> Pattern:
     shape, clauses, longest = fields(value, where, "shape", "clauses", "longest")
-    counts: list[tuple[Tokens, int, int | None]] = []
-    places: list[tuple[Tokens, int, int]] = []
+    counts: list[tuple[TokenClass, int, int | None]] = []
+    places: list[tuple[TokenClass, int, int]] = []
     for clause in items(clauses, where):
         if "first" in mapping(clause, where):
             of, first, last = fields(clause, where, "of", "first", "last")
@@ -182,7 +182,7 @@ def _longest(parts: Continuation, most: int) -> int:
     spend(NUMBER * (1 + len(parts)))
     total = 0
     for part in parts:
-        if isinstance(part, Tokens):
+        if isinstance(part, TokenClass):
             total += 1
         elif isinstance(part, Either):
             total += max(_longest(option, most) for option in part.options)
@@ -191,7 +191,7 @@ def _longest(parts: Continuation, most: int) -> int:
     return min(total, most)
 
 
-def read_tokens(value: object, where: str, size: Architecture) -> Tokens:
+def read_tokens(value: object, where: str, size: Architecture) -> TokenClass:
     name = "all but" if "all but" in mapping(value, where) else "tokens"
     listed = integers(fields(value, where, name)[0], where)
     are_known = all(0 <= token < size.vocabulary for token in listed)

@@ -15,9 +15,9 @@ from circuitproof_check.work import weight as weight_of
 
 from .rows import UnsettledError
 
-Place = tuple[int | None, int | None]
+TokenAtPosition = tuple[int | None, int | None]
 """A token and its position; one that is left out contributes nothing."""
-Row = tuple[Fraction, ...]
+LogitRow = tuple[Fraction, ...]
 """A number per candidate."""
 _KEPT = 1280
 """So many images of tokens and positions are kept: enough for every position of a long context."""
@@ -30,7 +30,7 @@ class Values:
         self.forward, self._size = forward, forward.size
         self.sources = forward.circuit(edges).sources
         self.coordinates: dict[Node, frozenset[tuple[int, int] | None]] = {}
-        self._known: dict[tuple[int, Place | None, Place | None], Row] = {}
+        self._known: dict[tuple[int, TokenAtPosition | None, TokenAtPosition | None], LogitRow] = {}
         self._groups: dict[bytes, tuple[Node, ...]] = {}
         self._images: OrderedDict[tuple[str, str, int], Vector] = OrderedDict()
         rows = [forward.output_row(token) for token in forward.claim.task.candidates]
@@ -41,7 +41,9 @@ class Values:
         spend(NUMBER * (1 + len(sources)))
         return self._groups.setdefault(bytes_of([*chain.from_iterable(sources)]), tuple(sources))
 
-    def contribution(self, sources: tuple[Node, ...], here: Place | None, key: Place | None) -> Row:
+    def contribution(
+        self, sources: tuple[Node, ...], here: TokenAtPosition | None, key: TokenAtPosition | None
+    ) -> LogitRow:
         """Return what a group of sources of the logits contributes; a head without a key attends nowhere."""
         asked = (id(sources), here, key)
         spend(NUMBER + STEP * len(sources))
@@ -49,7 +51,7 @@ class Values:
             self._known[asked] = _sum([self._readout.value(source, here, key) for source in sources])
         return self._known[asked]
 
-    def bias(self, layers: Sequence[int]) -> Row:
+    def bias(self, layers: Sequence[int]) -> LogitRow:
         """Return what shared biases of layers and the biases of the logits contribute."""
         names = [f"attention.{layer}.output.bias" for layer in (layers if self._size.biases else ())]
         rows = [self._readout.product(self.forward.whole(name)) for name in names]
@@ -58,7 +60,9 @@ class Values:
             rows.append(tuple(self.forward.row("logits.bias", t).fractions()[0] for t in candidates))
         return _sum([(Fraction(0),) * len(candidates), *rows])
 
-    def hidden(self, node: Node, here: Place | None, key: Place | None) -> tuple[list[int], int]:
+    def hidden(
+        self, node: Node, here: TokenAtPosition | None, key: TokenAtPosition | None
+    ) -> tuple[list[int], int]:
         """Return the hidden numbers of an MLP over one denominator."""
         name = f"mlp.{node.layer}.up"
         spend(2 * NUMBER * (1 + len(self.sources.get(node, []))))
@@ -88,7 +92,7 @@ class Values:
             numbers = [a + factor * b for a, b in zip(numbers, part.numbers, strict=True)]
         return [number * (bottom if number > 0 else top) for number in numbers], below * bottom
 
-    def _vector(self, node: Node, here: Place | None, key: Place | None) -> Vector:
+    def _vector(self, node: Node, here: TokenAtPosition | None, key: TokenAtPosition | None) -> Vector:
         """Return the whole output of an MLP or a head."""
         if not node.is_head:
             bent = (vector(*self.hidden(node, here, key)),)
@@ -119,10 +123,10 @@ class _Covectors:
 
     def __init__(self, values: Values, rows: Sequence[Vector]) -> None:
         self._values, self._rows = values, rows
-        self._products: dict[tuple[str, int], Row] = {}
-        self._inner: dict[Node, tuple[_Covectors, Row]] = {}
+        self._products: dict[tuple[str, int], LogitRow] = {}
+        self._inner: dict[Node, tuple[_Covectors, LogitRow]] = {}
 
-    def value(self, node: Node, here: Place | None, key: Place | None) -> Row:
+    def value(self, node: Node, here: TokenAtPosition | None, key: TokenAtPosition | None) -> LogitRow:
         """Return the products with what a node puts out."""
         if node == EMBED:
             rows = [self._of_row(table, row) for table, row in _rows(here or (None, None))]
@@ -137,23 +141,23 @@ class _Covectors:
         sources = self._values.sources.get(node, [])
         return _sum([shift, *(inner.value(source, key, None) for source in sources)])
 
-    def product(self, point: Vector) -> Row:
+    def product(self, point: Vector) -> LogitRow:
         """Return the products with a vector."""
         return self.products(list(point.numbers), point.denominator)
 
-    def products(self, numbers: list[int], below: int) -> Row:
+    def products(self, numbers: list[int], below: int) -> LogitRow:
         """Return the products with numbers over a denominator."""
         bits = longest(numbers) + below.bit_length()
         each = [row.bits * (1 + bits // 900) for row in paid(self._rows)]
         spend(sum(2 * NUMBER + len(numbers) * (3 + one // 100) + weight_of(one + bits) for one in each))
         return tuple(Fraction(sum(map(mul, r.numbers, numbers)), r.denominator * below) for r in self._rows)
 
-    def _of_row(self, table: str, row: int) -> Row:
+    def _of_row(self, table: str, row: int) -> LogitRow:
         if (table, row) not in self._products:
             self._products[table, row] = self.product(self._values.forward.row(table, row))
         return self._products[table, row]
 
-    def _through(self, node: Node, name: str) -> "tuple[_Covectors, Row]":
+    def _through(self, node: Node, name: str) -> "tuple[_Covectors, LogitRow]":
         """Return the rows before an affine map, and what its bias adds."""
         if node not in self._inner:
             forward = self._values.forward
@@ -164,17 +168,17 @@ class _Covectors:
             self._inner[node] = before, shift
         return self._inner[node]
 
-    def _through_head(self, node: Node) -> "tuple[_Covectors, Row]":
+    def _through_head(self, node: Node) -> "tuple[_Covectors, LogitRow]":
         name = f"head.{node.layer}.{node.head}"
         middle, _ = self._through(node, f"{name}.output")
         return middle._through(node, f"{name}.value")  # noqa: SLF001  # of its own kind
 
-    def _nothing(self) -> Row:
+    def _nothing(self) -> LogitRow:
         spend(len(self._rows))
         return (Fraction(0),) * len(self._rows)
 
 
-def _sum(rows: Sequence[Row]) -> Row:
+def _sum(rows: Sequence[LogitRow]) -> LogitRow:
     """Return the sum of rows, of which there is one at least."""
     reckon(*rows)
     return tuple(sum(column, Fraction(0)) for column in zip(*rows, strict=True))
@@ -191,7 +195,7 @@ def _pulled(row: Vector, weight: Vector) -> Vector:
     return vector(numbers, row.denominator * weight.denominator)
 
 
-def _rows(place: Place) -> list[tuple[str, int]]:
+def _rows(place: TokenAtPosition) -> list[tuple[str, int]]:
     """Return the rows of the embedding of a token and its position."""
     token, position = place
     tables = (("embed.token", token), ("embed.position", position))

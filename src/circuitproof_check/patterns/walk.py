@@ -18,22 +18,22 @@ from circuitproof_check.forward import Circuit, Forward
 from circuitproof_check.gates import Leaf
 from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require, text
 from circuitproof_check.regions.robustness import distances
-from circuitproof_check.task import Declared
+from circuitproof_check.task import DeclaredPattern
 from circuitproof_check.work import NUMBER, OBJECT, STEP, key, paid, spend
 from circuitproof_check.work import weight as weight_of
 
 from .cells import Cell, coordinates
-from .relevance import Choice, Relevance, choices, token_key
+from .relevance import KeyChoice, Relevance, choices, token_key
 from .rows import UnsettledError, is_local
-from .runs import Head, Label, Region, Runs, Step, World
-from .shapes import Tokens, read_tokens
+from .runs import Head, Label, PromptRegion, Runs, Step, World
+from .shapes import TokenClass, read_tokens
 from .values import Values
 
 _SHOWN_DIGITS = 12
 _KEPT = 64
 """How many graphs are kept: those of long prompts are large."""
-Tree = object
-Parts = tuple[list[tuple[Region, Tree]], bool]
+EvidenceTree = object
+Parts = tuple[list[tuple[PromptRegion, EvidenceTree]], bool]
 """The parts of a region with the evidence about each, and whether they leave no prompt out."""
 Gathered = TypeVar("Gathered")
 
@@ -42,16 +42,16 @@ class FaultError(Exception):
     """The checker contradicts itself: nothing that it says can be relied on."""
 
 
-class Ground:
+class ClaimWalks:
     """What the walks about one claim share, made when it is first needed."""
 
-    def __init__(self, forward: Forward, declared: Declared) -> None:
+    def __init__(self, forward: Forward, declared: DeclaredPattern) -> None:
         claim = forward.claim
         self.world = World(declared, claim.architecture.vocabulary, claim.programs)
         self._forward = forward
         self._values: dict[Circuit, Values] = {}
-        self._runs: dict[tuple[Region, tuple[Head, ...]], Runs] = {}
-        self._cells: dict[tuple[Region, tuple[Head, ...], Circuit], Cell] = {}
+        self._runs: dict[tuple[PromptRegion, tuple[Head, ...]], Runs] = {}
+        self._cells: dict[tuple[PromptRegion, tuple[Head, ...], Circuit], Cell] = {}
 
     def values(self, edges: Edges) -> Values:
         """Return what tokens contribute in a circuit."""
@@ -60,7 +60,7 @@ class Ground:
             self._values[circuit] = Values(self._forward, edges)
         return self._values[circuit]
 
-    def runs(self, region: Region, heads: tuple[Head, ...]) -> Runs:
+    def runs(self, region: PromptRegion, heads: tuple[Head, ...]) -> Runs:
         """Return the graph of a region in which some rows are followed."""
         spend(OBJECT + NUMBER * (len(region.tokens) + len(region.sums) + len(region.keys)))
         if (region, heads) not in self._runs:
@@ -86,7 +86,7 @@ class Ground:
             if paths != prompts:
                 raise FaultError(f"a graph has {paths} paths for {prompts} prompts")
 
-    def cell(self, region: Region, heads: tuple[Head, ...], edges: Edges) -> Cell:
+    def cell(self, region: PromptRegion, heads: tuple[Head, ...], edges: Edges) -> Cell:
         """Return a circuit in a region."""
         about = (region, heads, self._forward.circuit(edges))
         if about not in self._cells:
@@ -95,10 +95,10 @@ class Ground:
 
 
 @lru_cache(maxsize=4)
-def _ground(forward: Forward) -> Ground:
+def _walks(forward: Forward) -> ClaimWalks:
     declared = forward.claim.declared
     assert declared is not None  # noqa: S101  # asked only where a claim is about a pattern
-    return Ground(forward, declared)
+    return ClaimWalks(forward, declared)
 
 
 class Walk:
@@ -107,8 +107,8 @@ class Walk:
     def __init__(self, case: Case, claimed: Property, edge: int | None = None) -> None:
         claim = case.claim
         self.case, self.claimed, self.edge = case, claimed, edge
-        self.ground = _ground(case.forward)
-        self.world = self.ground.world
+        self.walks = _walks(case.forward)
+        self.world = self.walks.world
         self.circuits: list[Edges] = [claim.edges]
         self.second = "lesion" if claimed.kind == "necessity" else "other"
         if edge is not None:
@@ -117,7 +117,7 @@ class Walk:
             self.circuits.append(claim.other)
         self.decided: dict[int, Decision] = {}
 
-    def walk(self, tree: Tree, region: Region, where: str) -> None:
+    def walk(self, tree: EvidenceTree, region: PromptRegion, where: str) -> None:
         """Check the evidence about a region."""
         content = mapping(tree, where)
         if "split" in content:
@@ -129,7 +129,9 @@ class Walk:
         else:
             self._walk_prompts(items(values[0], where), region, where)
 
-    def _walk_parts(self, content: dict[str, object], tree: Tree, region: Region, where: str) -> None:
+    def _walk_parts(
+        self, content: dict[str, object], tree: EvidenceTree, region: PromptRegion, where: str
+    ) -> None:
         name = text(content["split"], where)
         require("questions_are_known", name in _QUESTIONS, where, name)
         try:
@@ -141,8 +143,8 @@ class Walk:
         for number, (part, child) in enumerate(parts):
             self.walk(child, part, f"{where}, {name} {number}")
 
-    def by_label(self, tree: Tree, region: Region, where: str) -> Parts:
-        parts: list[tuple[Region, Tree]] = []
+    def by_label(self, tree: EvidenceTree, region: PromptRegion, where: str) -> Parts:
+        parts: list[tuple[PromptRegion, EvidenceTree]] = []
         last = self.case.claim.architecture.vocabulary - 1
         for child in paid(items(fields(tree, where, "split", "children")[1], where), OBJECT):
             answer, group, evidence = fields(child, where, "answer", "class", "evidence")
@@ -151,8 +153,8 @@ class Walk:
         found = {step.label for _, step in self._plain(region).steps() if step.is_last}
         return parts, found <= {part.label for part, _ in parts}
 
-    def by_length(self, tree: Tree, region: Region, where: str) -> Parts:
-        parts: list[tuple[Region, Tree]] = []
+    def by_length(self, tree: EvidenceTree, region: PromptRegion, where: str) -> Parts:
+        parts: list[tuple[PromptRegion, EvidenceTree]] = []
         for child in paid(items(fields(tree, where, "split", "children")[1], where), OBJECT):
             length, evidence = fields(child, where, "length", "evidence")
             most = self.world.pattern.longest
@@ -160,11 +162,11 @@ class Walk:
         found = {position + 1 for position, step in self._plain(region).steps() if step.is_last}
         return parts, found <= {part.length for part, _ in parts}
 
-    def by_token(self, tree: Tree, region: Region, where: str) -> Parts:
+    def by_token(self, tree: EvidenceTree, region: PromptRegion, where: str) -> Parts:
         """Part a region by the token at a position, which every prompt of it has."""
         _, place, children = fields(tree, where, "split", "position", "children")
         position = integer(place, where, 0, self.world.pattern.longest - 1)
-        classes: list[tuple[Tokens, Tree]] = []
+        classes: list[tuple[TokenClass, EvidenceTree]] = []
         for child in paid(items(children, where), OBJECT + len(region.tokens)):
             tokens, evidence = fields(child, where, "class", "evidence")
             classes.append((read_tokens(tokens, where, self.case.claim.architecture), evidence))
@@ -174,10 +176,10 @@ class Walk:
         is_covered = is_there and all(_is_covered(runs.atoms[atom], classes) for atom in standing)
         return [(region.and_token(position, one), evidence) for one, evidence in classes], is_covered
 
-    def by_sum(self, tree: Tree, region: Region, where: str) -> Parts:
+    def by_sum(self, tree: EvidenceTree, region: PromptRegion, where: str) -> Parts:
         _, name, children = fields(tree, where, "split", "head", "children")
         head = self._head(name, where)
-        parts: list[tuple[Region, Tree]] = []
+        parts: list[tuple[PromptRegion, EvidenceTree]] = []
         for child in paid(items(children, where), OBJECT + len(region.sums)):
             total, evidence = fields(child, where, "sum", "evidence")
             told = (head, key_of(rational(total, where)))
@@ -185,11 +187,11 @@ class Walk:
         found = self._reached(region, head, (Fraction(0), key_of), lambda old, _, weight: old + weight)
         return parts, found.keys() <= {part.sums[-1][1] for part, _ in parts}
 
-    def by_key(self, tree: Tree, region: Region, where: str) -> Parts:
+    def by_key(self, tree: EvidenceTree, region: PromptRegion, where: str) -> Parts:
         """Part a region by where the keys of a head stand."""
         _, name, children = fields(tree, where, "split", "head", "children")
         head, most = self._head(name, where), self.world.pattern.longest - 1
-        parts: list[tuple[Region, Tree]] = []
+        parts: list[tuple[PromptRegion, EvidenceTree]] = []
         for child in paid(items(children, where), OBJECT + len(region.keys)):
             low, high, evidence = fields(child, where, "first", "last", "evidence")
             bounds = integer(low, where, 0, most), integer(high, where, 0, most)
@@ -204,14 +206,14 @@ class Walk:
 
     def _reached(
         self,
-        region: Region,
+        region: PromptRegion,
         head: Head,
         begin: tuple[Gathered, Callable[[Gathered], bytes]],
         step: Callable[[Gathered, int, Fraction], Gathered],
     ) -> dict[bytes, Gathered]:
         """Return by its key all that may be gathered from the weights of a head along prompts of a region."""
         spend(NUMBER * (1 + len(region.sums) + len(region.keys)))
-        runs = self.ground.runs(region, tuple(dict.fromkeys((*region.heads, head))))
+        runs = self.walks.runs(region, tuple(dict.fromkeys((*region.heads, head))))
         place, ends = runs.heads.index(head), dict[bytes, Gathered]()
         start, name = begin
         reached = {node: {name(start): start} for node in runs.starts}
@@ -226,8 +228,8 @@ class Walk:
             reached = after
         return ends
 
-    def _plain(self, region: Region) -> Runs:
-        return self.ground.runs(region, region.heads)
+    def _plain(self, region: PromptRegion) -> Runs:
+        return self.walks.runs(region, region.heads)
 
     def _head(self, name: object, where: str) -> Head:
         spend(NUMBER * len(self.case.claim.programs))
@@ -238,7 +240,7 @@ class Walk:
             raise UnsettledError("a row depends on brackets")
         return head
 
-    def _settle(self, values: list[object], region: Region, where: str) -> None:
+    def _settle(self, values: list[object], region: PromptRegion, where: str) -> None:
         """Check the least margins of a region."""
         place, *rows = values
         winner = integer(place, where, 0, len(self.case.claim.task.candidates) - 1)
@@ -257,9 +259,9 @@ class Walk:
         require("margins_suffice", is_enough, where, stated, bounds)
         self._enter(labels, frozenset({self.case.claim.task.candidates[winner]}), where)
 
-    def _least(self, region: Region, winner: int) -> tuple[set[Label], list[tuple[Fraction, ...]]]:
+    def _least(self, region: PromptRegion, winner: int) -> tuple[set[Label], list[tuple[Fraction, ...]]]:
         """Return the labels of a region, and the least margins of each circuit."""
-        values = [self.ground.values(edges) for edges in self.circuits]
+        values = [self.walks.values(edges) for edges in self.circuits]
         ends = logits_node(self.case.claim.architecture)
         read = [coordinates(one, source) for one in values for source in paid(one.sources.get(ends, []))]
         spend(sum(NUMBER + STEP * len(found) for found in read))
@@ -268,12 +270,12 @@ class Walk:
         )
         labels: set[Label] = {
             step.label
-            for _, step in self.ground.runs(region, heads).steps()
+            for _, step in self.walks.runs(region, heads).steps()
             if step.is_last and step.label is not None
         }
         if not labels:
             raise UnsettledError("there are no prompts")
-        cells = [self.ground.cell(region, heads, edges) for edges in self.circuits]
+        cells = [self.walks.cell(region, heads, edges) for edges in self.circuits]
         return labels, [cell.margins(winner) for cell in cells]
 
     def _bounds(self, winner: int) -> list[Fraction]:
@@ -293,7 +295,7 @@ class Walk:
             is_alike = self.claimed.kind != "invariance" or decision == first
             require("regions_of_a_class_are_decided_alike", is_alike, where, decision, first)
 
-    def _walk_prompts(self, listed: list[object], region: Region, where: str) -> None:
+    def _walk_prompts(self, listed: list[object], region: PromptRegion, where: str) -> None:
         """Check a region by a prompt for each choice of tokens at the positions that matter."""
         names = ("prompt", "fold") if len(self.circuits) == 1 else ("prompt", "fold", self.second)
         entries = [fields(entry, where, *names) for entry in listed]
@@ -306,7 +308,7 @@ class Walk:
         for prompt, (_, *folds) in zip(prompts, entries, strict=True):
             self._check_prompt(prompt, folds, f"{where}, prompt {prompt}")
 
-    def _is_filled(self, region: Region, shown: list[int]) -> bool:
+    def _is_filled(self, region: PromptRegion, shown: list[int]) -> bool:
         """Say whether every choice that prompts of a region make is that of a shown prompt like them."""
         claim = self.case.claim
         lengths = {position + 1 for position, step in self._plain(region).steps() if step.is_last}
@@ -315,7 +317,7 @@ class Walk:
             runs = Runs(self.world, replace(region, length=length), region.heads, tuple(claim.programs))
             followed = [Relevance(claim, edges, runs) for edges in self.circuits]
             places = sorted(frozenset[int]().union(*(one.positions() for one in followed)))
-            made: set[Choice] = set()
+            made: set[KeyChoice] = set()
             for number in paid(shown, NUMBER * (1 + len(places))):
                 prompt = claim.prompts[number]
                 label = claim.task.answers[number], claim.task.classes[number]
@@ -349,20 +351,20 @@ class Walk:
 
 def proved(case: Case, evidence: object, claimed: Property) -> None:
     """Check that a property holds of every prompt of the pattern."""
-    Walk(case, claimed).walk(evidence, Region(), claimed.kind)
+    Walk(case, claimed).walk(evidence, PromptRegion(), claimed.kind)
 
 
 def idle(case: Case, evidence: object, claimed: Property) -> None:
     """Check that no prompt of the pattern needs an edge."""
     index, tree = fields(evidence, claimed.kind, "edge", "evidence")
     edge = integer(index, f"{claimed.kind}.edge", 0, len(case.claim.edges) - 1)
-    Walk(case, claimed, edge).walk(tree, Region(), claimed.kind)
+    Walk(case, claimed, edge).walk(tree, PromptRegion(), claimed.kind)
 
 
 def check_prompts(case: Case) -> None:
     """Demand that all prompts of a pattern have one label, and that those shown are of the pattern."""
     if case.claim.declared is not None:
-        world = _ground(case.forward).world
+        world = _walks(case.forward).world
         for number, prompt in enumerate(case.claim.prompts):
             require("shown_prompts_are_of_the_pattern", world.holds(prompt), f"prompt {number}", prompt)
         is_labelled = all(step.label is not None for _, step in _ends(case))
@@ -386,7 +388,7 @@ def labels(case: Case) -> set[Label]:
 
 def _ends(case: Case) -> list[tuple[int, Step]]:
     """Return the steps with which prompts of a pattern end."""
-    steps = _ground(case.forward).runs(Region(), ()).steps()
+    steps = _walks(case.forward).runs(PromptRegion(), ()).steps()
     return [(position, step) for position, step in steps if step.is_last]
 
 
@@ -394,7 +396,7 @@ def count(claim: Claim) -> int:
     """Return how many prompts a claim is about."""
     if claim.declared is None:
         return len(claim.prompts)
-    return Runs(World(claim.declared, claim.architecture.vocabulary, {}), Region(), ()).count()
+    return Runs(World(claim.declared, claim.architecture.vocabulary, {}), PromptRegion(), ()).count()
 
 
 def shown_count(claim: Claim) -> str:
@@ -405,7 +407,7 @@ def shown_count(claim: Claim) -> str:
     return digits if len(digits) <= _SHOWN_DIGITS else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
 
 
-def _is_covered(members: tuple[int, ...], classes: list[tuple[Tokens, Tree]]) -> bool:
+def _is_covered(members: tuple[int, ...], classes: list[tuple[TokenClass, EvidenceTree]]) -> bool:
     """Say whether each token is in one of some classes."""
     spend(STEP * len(members) * (1 + len(classes)))
     return all(any(token in one for one, _ in classes) for token in members)
@@ -415,7 +417,7 @@ def _first_and_last(keys: tuple[int, ...], position: int, weight: Fraction) -> t
     return (*keys[:1], position) if weight else keys
 
 
-_QUESTIONS: dict[str, Callable[[Walk, Tree, Region, str], Parts]] = {
+_QUESTIONS: dict[str, Callable[[Walk, EvidenceTree, PromptRegion, str], Parts]] = {
     "label": Walk.by_label,
     "length": Walk.by_length,
     "token": Walk.by_token,

@@ -14,17 +14,17 @@ from circuitproof_check.exact import common_multiple, longest
 from circuitproof_check.work import NUMBER, STEP, key, paid, spend, spend_numbers, weight
 
 Form = tuple[int, ...]
-Signs = frozenset[int]
+SignSet = frozenset[int]
 """Some of -1, 0 and 1."""
 
-BOUNDS: dict[str, Signs] = {
+BOUNDS: dict[str, SignSet] = {
     "<": frozenset({-1}),
     "<=": frozenset({-1, 0}),
     "=": frozenset({0}),
     ">=": frozenset({0, 1}),
     ">": frozenset({1}),
 }
-_ANY: Signs = frozenset({-1, 0, 1})
+_ANY: SignSet = frozenset({-1, 0, 1})
 
 
 def form_of(entries: Sequence[Fraction]) -> Form:
@@ -51,11 +51,11 @@ class Region:
     """The η with ‖η‖∞ at most `radius` that keep the bounds."""
 
     radius: Fraction
-    bounds: tuple[tuple[Form, Signs], ...] = ()
-    known: dict[bytes, Signs] = field(default_factory=dict[bytes, Signs])
+    bounds: tuple[tuple[Form, SignSet], ...] = ()
+    known: dict[bytes, SignSet] = field(default_factory=dict[bytes, SignSet])
     """What the bounds say, by the key of a form; of a form and its negation, that of the larger tuple."""
 
-    def within(self, form: Form, signs: Signs) -> "Region":
+    def within(self, form: Form, signs: SignSet) -> "Region":
         """Return the part where a form has one of these signs."""
         upright = _upright(form)
         name, turned = key(upright), signs if upright == form else _mirrored(signs)
@@ -63,7 +63,7 @@ class Region:
         known = {**self.known, name: self.known.get(name, _ANY) & turned}
         return Region(self.radius, (*self.bounds, (form, signs)), known)
 
-    def signs(self, form: Sequence[int]) -> Signs:
+    def signs(self, form: Sequence[int]) -> SignSet:
         """Return signs that include every one that the form has in the region."""
         in_ball = self._in_ball(form)
         if len(in_ball) == 1 or not self.known:
@@ -73,7 +73,7 @@ class Region:
         known = self.known.get(key(upright), _ANY)
         return in_ball & (known if upright == least else _mirrored(known))
 
-    def _in_ball(self, form: Sequence[int]) -> Signs:
+    def _in_ball(self, form: Sequence[int]) -> SignSet:
         spend(len(form) * (STEP + longest(form) // 100))
         middle, spread = form[0] * self.radius.denominator, sum(map(abs, form[1:])) * self.radius.numerator
         low, high = middle - spread, middle + spread
@@ -106,7 +106,7 @@ class Region:
         return tuple(signs == BOUNDS["="] for _, signs in self.bounds)
 
 
-def union(signs: Iterable[Signs]) -> Signs:
+def union(signs: Iterable[SignSet]) -> SignSet:
     """Return every sign that is in one of some sets."""
     return frozenset(sign for some in signs for sign in some)
 
@@ -115,5 +115,5 @@ def _upright(form: Form) -> Form:
     return max(form, negated(form))
 
 
-def _mirrored(signs: Signs) -> Signs:
+def _mirrored(signs: SignSet) -> SignSet:
     return frozenset(-sign for sign in signs)

@@ -8,12 +8,12 @@ from circuitproof_check.architecture import node_of
 from circuitproof_check.case import Case, Fold, check_clear
 from circuitproof_check.claim import Property
 from circuitproof_check.exact import Vector, from_fractions, mix, reckon, vector
-from circuitproof_check.forward import Added, Run
+from circuitproof_check.forward import Added, CircuitRun
 from circuitproof_check.gates import Leaf
 from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require
 from circuitproof_check.work import NUMBER, STEP, key, spend
 
-from .affine import Affine, Columns, Ground, constant, joined, spread
+from .affine import AffineVector, Columns, SampledRegion, constant, joined, spread
 from .forms import BOUNDS, Form, Region, form_of, lowest, union
 
 
@@ -114,7 +114,7 @@ class _Setting:
         if self.claimed.at != "logits input" or self.claimed.positions != "last":
             return key(prompt)
         forward = self.case.forward
-        terms = Run(forward, forward.circuit(claim.edges), prompt).residual()
+        terms = CircuitRun(forward, forward.circuit(claim.edges), prompt).residual()
         return joined(terms, claim.architecture.width).constant.key
 
     def logits(self, eta: Sequence[Fraction]) -> Fold:
@@ -124,7 +124,7 @@ class _Setting:
             position: constant(from_fractions(eta[k * width : (k + 1) * width]))
             for k, position in enumerate(self.positions)
         }
-        return self._run(added, Ground(Region(Fraction(0)), ())).constant.fractions()
+        return self._run(added, SampledRegion(Region(Fraction(0)), ())).constant.fractions()
 
     def margins(self, region: Region, point: tuple[Fraction, ...]) -> list[Form]:
         """Return the winner's logit less each other's, as forms that are right in the region."""
@@ -132,25 +132,25 @@ class _Setting:
         spend(2 * NUMBER * self.coordinates)
         nothing, units = vector([0] * width), [_unit(place, width) for place in range(width)]
         added = {
-            position: Affine(nothing, {k * width + place: units[place] for place in range(width)})
+            position: AffineVector(nothing, {k * width + place: units[place] for place in range(width)})
             for k, position in enumerate(self.positions)
         }
-        logits = self._run(added, Ground(region, point))
+        logits = self._run(added, SampledRegion(region, point))
         reckon(self.fold)
         columns, best = Columns(logits), self.fold.index(max(self.fold))
         lead, *others = columns.entries[best], *columns.entries[:best], *columns.entries[best + 1 :]
         margins = ([a - b for a, b in zip(lead, other, strict=True)] for other in others)
         return [lowest(spread(margin, columns.slopes, self.coordinates)) for margin in margins]
 
-    def _run(self, added: dict[int, Affine], ground: Ground) -> Affine:
+    def _run(self, added: dict[int, AffineVector], sampled: SampledRegion) -> AffineVector:
         claim = self.case.claim
         name, _, side = self.claimed.at.rpartition(" ")
         node = node_of(name, claim.architecture)
         assert node is not None  # noqa: S101  # a claim's places are sides of nodes
-        place = Added(node, side == "output", added, ground)
+        place = Added(node, side == "output", added, sampled)
         prompt = claim.prompts[self.prompt]
         forward = self.case.forward
-        return Run(forward, forward.circuit(claim.edges), prompt, place).logits()
+        return CircuitRun(forward, forward.circuit(claim.edges), prompt, place).logits()
 
 
 def _unit(place: int, width: int) -> Vector:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
-from circuitproof.cli.options import AsJson, RunFolder, drawing_of
+from circuitproof.cli.options import AsJson, RunFolderOption, drawing_of
 from circuitproof.cli.show import show_json, show_line, show_note, show_said, show_table
 from circuitproof.files.replacing import OneFile
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def construct(
     recipe: Annotated[Path, Argument(metavar="RECIPE", help="A construction.")],
-    out: RunFolder = None,
+    out: RunFolderOption = None,
     base: Annotated[Path | None, Option("--base", help="A model directory to build on instead.")] = None,
     figure: Annotated[Path | None, drawing_of("lesions"), OneFile()] = None,
     as_json: AsJson = False,

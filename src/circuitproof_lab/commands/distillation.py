@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
 from circuitproof.errors import ExitCode
 from circuitproof.proof.properties.kinds import Kind
@@ -25,7 +25,7 @@ _PROOFS = ("seed#", "task", "edges#", "neural heads", *_PROVED, "checker", "QK p
 
 def distill(
     recipe: RecipeFile,
-    out: RunFolder = None,
+    out: RunFolderOption = None,
     seed: Annotated[
         list[int] | None, Option("--seed", help="A seed; repeat for several. [default: the recipe's]")
     ] = None,

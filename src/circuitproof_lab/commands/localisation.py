@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
-from circuitproof.cli.options import AsJson, RunFolder, drawing_of
+from circuitproof.cli.options import AsJson, RunFolderOption, drawing_of
 from circuitproof.cli.show import show_json, show_line, show_note, show_result, show_said, show_table
 from circuitproof.files.replacing import Continued, OneFile
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def localise(
     recipe: Annotated[Path, Argument(metavar="RECIPE", help="A protocol.")],
-    out: RunFolder = None,
+    out: RunFolderOption = None,
     ledger: Annotated[
         Path | None,
         Option("--ledger", help="A ledger to share with other runs. [default: one in the run's folder]"),

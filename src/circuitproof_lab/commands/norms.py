@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from circuitproof.cli.options import AsJson, RunFolder
+from circuitproof.cli.options import AsJson, RunFolderOption
 from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def remove_norm(
     recipe: Annotated[Path, Argument(metavar="RECIPE", help="A recipe of a removal.")],
-    out: RunFolder = None,
+    out: RunFolderOption = None,
     model: Annotated[
         Path | None,
         Option(

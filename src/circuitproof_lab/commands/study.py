@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption
 from circuitproof.cli.show import progress, show_line, show_note, show_result, show_said, show_table, steps_on
 from circuitproof.files.printing import printable
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def run(
     recipe: RecipeFile,
-    out: RunFolder = None,
+    out: RunFolderOption = None,
     base: Annotated[
         Path | None, Option("--base", help="A model directory to study. [default: made as the recipe says]")
     ] = None,

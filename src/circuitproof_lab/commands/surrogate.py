@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from typer import Exit
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
 
 if TYPE_CHECKING:
-    from circuitproof_lab.surrogate.lesson import Account, Lesson
+    from circuitproof_lab.surrogate.report import SurrogateReport, TestedProgram
 
 
-def surrogate(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) -> None:
+def surrogate(recipe: RecipeFile, out: RunFolderOption = None, as_json: AsJson = False) -> None:
     """Test explanations of teachers through surrogates: fit, prove or refute, and repair what is refuted.
 
     Exit code 0 if every teacher ends with a proved program; 1 if the family has none for some teacher.
@@ -23,45 +23,45 @@ def surrogate(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False
     from circuitproof_lab.pipeline.surrogate_recipe import load_surrogate_recipe
 
     loaded = load_surrogate_recipe(recipe)
-    lessons = run_surrogate(loaded, out or Path("build") / loaded.name, show_note)
-    show_result(lessons, _show, as_json=as_json)
-    raise Exit(EXIT_CODES[worst([lesson.verdict for lesson in lessons])])
+    reports = run_surrogate(loaded, out or Path("build") / loaded.name, show_note)
+    show_result(reports, _show, as_json=as_json)
+    raise Exit(EXIT_CODES[worst([report.verdict for report in reports])])
 
 
-def _show(lessons: Sequence["Lesson"]) -> None:
+def _show(reports: Sequence["SurrogateReport"]) -> None:
     """Print a row per teacher, and below what was found about each."""
     columns = ("teacher", "data agreement#", "surrogate-teacher agreement#", "program equivalence", "outcome")
-    show_table("explanations tested through surrogates", columns, [_row(lesson) for lesson in lessons])
-    for lesson in lessons:
-        for line in ("", *_account_lines(lesson)):
+    show_table("explanations tested through surrogates", columns, [_row(report) for report in reports])
+    for report in reports:
+        for line in ("", *_account_lines(report)):
             show_line(line)
 
 
-def _row(lesson: "Lesson") -> tuple[str, ...]:
-    tested = lesson.explanation
-    fitted = "none" if tested is None else f"{tested.agreed}/{lesson.data}"
+def _row(report: "SurrogateReport") -> tuple[str, ...]:
+    tested = report.explanation
+    fitted = "none" if tested is None else f"{tested.agreed}/{report.data}"
     verdict = "no program" if tested is None else f"{tested.verdict} for {tested.template}"
-    surrogate_agreed = f"{lesson.surrogate_agreed}/{lesson.words}"
-    return (lesson.name, fitted, surrogate_agreed, verdict, lesson.outcome)
+    surrogate_agreed = f"{report.surrogate_agreed}/{report.words}"
+    return (report.name, fitted, surrogate_agreed, verdict, report.outcome)
 
 
-def _account_lines(lesson: "Lesson") -> list[str]:
-    lines = [f"{lesson.name}: {lesson.words} words, the teacher's answers are {lesson.basis}"]
-    if lesson.explanation is not None:
-        lines += _program_lines("explanation", lesson.explanation)
-    if lesson.repair is not None:
-        lines += _program_lines("repair", lesson.repair)
-    for closed in lesson.closed:
+def _account_lines(report: "SurrogateReport") -> list[str]:
+    lines = [f"{report.name}: {report.words} words, the teacher's answers are {report.basis}"]
+    if report.explanation is not None:
+        lines += _program_lines("explanation", report.explanation)
+    if report.repair is not None:
+        lines += _program_lines("repair", report.repair)
+    for closed in report.closed:
         meanings = "" if closed.meanings is None else f" ({closed.meanings} meanings)"
         lines.append(
             f"  {closed.template}: all {closed.programs} programs{meanings} refuted at {closed.leaves} leaves"
         )
-    if lesson.open_template is not None:
-        lines.append(f"  {lesson.open_template}: open, the search reached its budget")
+    if report.open_template is not None:
+        lines.append(f"  {report.open_template}: open, the search reached its budget")
     return lines
 
 
-def _program_lines(role: str, tested: "Account") -> list[str]:
+def _program_lines(role: str, tested: "TestedProgram") -> list[str]:
     lines = [f"  {role}, template {tested.template} of {tested.size} choices: {tested.verdict}"]
     lines += [f"    {line}" for line in tested.lines]
     lines += [f"    {name}: {said}" for name, said in tested.replies.items()]

@@ -16,13 +16,13 @@ from circuitproof.programs.text import to_text
 from circuitproof_lab.distill.choices import Growth, Scope
 
 if TYPE_CHECKING:
-    from circuitproof_lab.pipeline.synthesis import Report
+    from circuitproof_lab.pipeline.synthesis import SynthesisReport
 
 _Circuits = Annotated[
     list[Path] | None,
     Option("--circuit", help="A circuit file for each task, in order. [default: the whole model alone]"),
 ]
-_Conditions = Annotated[int, Option("--conditions", min=1, help="The most conditions of a rule.")]
+_ConditionsOption = Annotated[int, Option("--conditions", min=1, help="The most conditions of a rule.")]
 _Alternatives = Annotated[int, Option("--or", min=1, help="The most alternatives of a condition.")]
 _Overlap = Annotated[
     float, Option("--overlap", min=0, max=1, help="The least overlap with the head's attention.")
@@ -31,11 +31,13 @@ _Picks = Annotated[list[Pick] | None, Option("--pick", help="A scan to try; repe
 _Pairs = Annotated[
     list[str] | None, Option("--pair", help="Tokens of an opener and its closer, 11:13; repeat for several.")
 ]
-_Objective = Annotated[
+_ObjectiveOption = Annotated[
     Objective, Option("--objective", help="Want the right answers, or the model's own decisions.")
 ]
-_Scope = Annotated[Scope, Option("--scope", help="What must decide as wanted with the program installed.")]
-_Growth = Annotated[
+_ScopeOption = Annotated[
+    Scope, Option("--scope", help="What must decide as wanted with the program installed.")
+]
+_GrowthOption = Annotated[
     Growth, Option("--growth", help="Rank the whole language, or add words as refutations ask for.")
 ]
 
@@ -47,14 +49,14 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     out: Annotated[Out, OneFile(beside=(".report.json", ".unrealisable.json"))],
     circuit: _Circuits = None,
     rules: Annotated[int, Option("--rules", min=1, help="The most rules of a program.")] = 2,
-    conditions: _Conditions = 1,
+    conditions: _ConditionsOption = 1,
     alternatives: _Alternatives = 1,
     members: Annotated[int, Option("--members", min=1, help="The most tokens of a membership.")] = 2,
     pick: _Picks = None,
     pair: _Pairs = None,
-    objective: _Objective = Objective.PROGRAM,
-    scope: _Scope = Scope.BOTH,
-    growth: _Growth = Growth.WHOLE,
+    objective: _ObjectiveOption = Objective.PROGRAM,
+    scope: _ScopeOption = Scope.BOTH,
+    growth: _GrowthOption = Growth.WHOLE,
     overlap: _Overlap = 0.0,
     budget: Annotated[int, Option("--budget", min=1, help="The most programs to form.")] = 300_000,
     deadline: Deadline = None,
@@ -64,7 +66,7 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     from circuitproof.programs.candidates import Grammar
     from circuitproof.proof.verdict import EXIT_CODES
     from circuitproof_lab.distill.synthesis import Bounds
-    from circuitproof_lab.pipeline.synthesis import Request, parse_brackets
+    from circuitproof_lab.pipeline.synthesis import SynthesisRequest, parse_brackets
     from circuitproof_lab.pipeline.synthesis import synthesise as synthesise_program
 
     grammar = Grammar(
@@ -78,7 +80,9 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     bounds = Bounds(
         grammar=grammar, objective=objective, scope=scope, growth=growth, overlap=overlap, budget=budget
     )
-    asked = Request(model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds)
+    asked = SynthesisRequest(
+        model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds
+    )
     shown = partial(_show, model=model)
     found = show_kept(partial(synthesise_program, asked, out), shown, out, deadline, as_json=as_json)
     if not as_json:
@@ -105,9 +109,9 @@ def recheck(
         )
 
 
-def _show(found: "Report", model: Path) -> None:
+def _show(found: "SynthesisReport", model: Path) -> None:
     from circuitproof.models.declaration import read_declaration
-    from circuitproof.reports.words import told_tokens
+    from circuitproof.reports.words import listed_tokens
 
     result = found.synthesis
     rows = [
@@ -120,7 +124,7 @@ def _show(found: "Report", model: Path) -> None:
     alphabet = read_declaration(model).alphabet
     mentioned = frozenset(token for leader in result.leaders for token in leader.program.tokens())
     if alphabet is not None and mentioned:
-        show_line(f"tokens: {told_tokens(alphabet.named(), mentioned)}")
+        show_line(f"tokens: {listed_tokens(alphabet.named(), mentioned)}")
     seen, effort = result.record, result.effort
     show_line(
         f"mean support {seen.mean_support:.2f} keys, under softmax {seen.mean_softmax_support:.2f}; "
@@ -129,7 +133,7 @@ def _show(found: "Report", model: Path) -> None:
     )
 
 
-def _show_places(found: "Report", out: Path) -> None:
+def _show_places(found: "SynthesisReport", out: Path) -> None:
     from circuitproof.proof.verdict import Verdict
     from circuitproof_lab.pipeline.synthesis import certificate_path
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolder
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption
 from circuitproof.cli.show import progress, show_note, show_result, steps_on
 
 
-def train(recipe: RecipeFile, out: RunFolder = None, as_json: AsJson = False) -> None:
+def train(recipe: RecipeFile, out: RunFolderOption = None, as_json: AsJson = False) -> None:
     """Train the model of a recipe; an interrupted run goes on where it stopped.
 
     Started by torchrun, the processes share every batch: as many pieces as there are of them, or a multiple.

@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolder, drawing_of
+from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption, drawing_of
 from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
 from circuitproof.files.printing import printable
 from circuitproof.files.replacing import OneFile
 
 if TYPE_CHECKING:
-    from circuitproof_lab.pipeline.variants import Comparison, Spread, VariantRow
+    from circuitproof_lab.pipeline.variants import SeedSpread, VariantComparison, VariantRow
     from circuitproof_lab.train.loop import Watcher
 
 
 def variants(
     recipe: RecipeFile,
-    out: RunFolder = None,
+    out: RunFolderOption = None,
     seeds: Annotated[
         int | None,
         Option("--seeds", min=1, help="Only so many of the recipe's seeds; others can be added later."),
@@ -47,7 +47,7 @@ def variants(
     show_result(found, _show, as_json=as_json)
 
 
-def _show(found: "Comparison") -> None:
+def _show(found: "VariantComparison") -> None:
     seeds = len(found.rows[0].runs)
     mean = "one seed" if seeds == 1 else f"mean of {seeds} seeds"
     measures = ("loss#", "Δ loss#", "paper#", "perplexity#", "Δ perplexity#", "paper#")
@@ -78,7 +78,7 @@ def _cells(row: "VariantRow") -> tuple[str, ...]:
     )
 
 
-def _change(found: "Spread") -> str:
+def _change(found: "SeedSpread") -> str:
     """Return a mean, and where seeds differ, the least and the most of them."""
     spread = f" ({found.least:+.4f} to {found.most:+.4f})" if found.least < found.most else ""
     return f"{found.mean:+.4f}{spread}"

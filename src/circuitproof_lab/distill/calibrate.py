@@ -19,7 +19,7 @@ from torch.optim import AdamW
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import DeclarationError, NumericError
-from circuitproof.files.codec import Count, Positive
+from circuitproof.files.codec import Positive, PositiveInt
 from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.domain import by_length
@@ -59,8 +59,8 @@ class Calibration:
     """How a rung is trained. Nothing here depends on where or when it runs."""
 
     seed: int
-    steps: Count
-    batch: Count
+    steps: PositiveInt
+    batch: PositiveInt
     learning_rate: Positive
     aim: Aim
     target: Positive
@@ -78,7 +78,7 @@ def calibrate(
         raise DeclarationError("the model has no program heads, so there is nothing that may be calibrated")
     if model.architecture.has_norm:
         raise DeclarationError("calibration wants a model without norms; remove them first")
-    readouts, decider = _Readouts(model, rung), _Decider(model)
+    readouts, decider = _Readouts(model, rung), _RungDecider(model)
     optimizer = AdamW(readouts.parameters, lr=plan.learning_rate, weight_decay=0.0)
     with _frozen(model), freed_memory_kept():
         for step in range(plan.steps):
@@ -95,7 +95,7 @@ def calibrate(
     return replace_tensors(model, readouts.tensors())
 
 
-class _Decider(nn.Module):
+class _RungDecider(nn.Module):
     """A model whose candidate logits and final residual are computed with some parameters replaced."""
 
     def __init__(self, model: Transformer) -> None:
@@ -175,7 +175,7 @@ def _frozen(model: Transformer) -> Generator[None, None, None]:
 
 
 def _loss(
-    decider: _Decider, readouts: _Readouts, behaviour: Behaviour, plan: Calibration, places: Sequence[int]
+    decider: _RungDecider, readouts: _Readouts, behaviour: Behaviour, plan: Calibration, places: Sequence[int]
 ) -> Float[Tensor, ""]:
     """Return cross-entropy of model and circuit on some prompts, and what the circuit's radii lack."""
     task, model = behaviour.task, decider.model
@@ -193,7 +193,7 @@ def _loss(
     return total + (plan.target - radii).relu().mean() / plan.target
 
 
-def _text_loss(decider: _Decider, readouts: _Readouts, text: TextTerm, step: int) -> Float[Tensor, ""]:
+def _text_loss(decider: _RungDecider, readouts: _Readouts, text: TextTerm, step: int) -> Float[Tensor, ""]:
     batch = text.data.batch(step)
     logits = functional_call(decider, readouts.stacked(), (batch.tokens, None), {"everywhere": True})
     return text.weight * next_token_loss(logits, batch.targets)

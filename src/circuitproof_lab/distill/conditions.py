@@ -1,4 +1,4 @@
-"""Where conditions hold on a ground, worked out for all prompts of a length at once."""
+"""Where conditions hold on a table of prefixes, worked out for all prompts of a length at once."""
 
 from fractions import Fraction
 
@@ -6,20 +6,20 @@ import torch
 
 from circuitproof.nn.program_heads import Patterns
 from circuitproof.programs.syntax import Formula, Otherwise, Program, Rule
-from circuitproof_lab.distill.ground import Bytes, Ground
+from circuitproof_lab.distill.prefix_table import ByteRows, PrefixTable
 
 
 class Conditions:
-    """The masks of conditions on a ground; `Ground.mask` is the slow twin."""
+    """The masks of conditions on a table of prefixes; `PrefixTable.mask` is the slow twin."""
 
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
-        self._groups = [(torch.tensor(prompts), columns) for prompts, columns in ground.groups()]
+    def __init__(self, prefix_table: PrefixTable) -> None:
+        self._prefix_table = prefix_table
+        self._groups = [(torch.tensor(prompts), columns) for prompts, columns in prefix_table.groups()]
 
-    def mask(self, formula: Formula) -> Bytes:
+    def mask(self, formula: Formula) -> ByteRows:
         """Return 1 where a formula holds and 0 elsewhere."""
         program = Program(Fraction(0), (Rule(Fraction(1), (formula,)),), Otherwise.NOWHERE)
-        mask = self._ground.nothing()
+        mask = self._prefix_table.nothing()
         for tokens, columns in self._groups:
             held = Patterns(tokens).of(program).numpy() > 0
             mask[: tokens.shape[1], columns] = held.transpose(2, 0, 1)

@@ -19,7 +19,7 @@ from circuitproof.arithmetic.exact import Exact
 from circuitproof.arithmetic.protocol import RationalRow
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import OverdueError
-from circuitproof.forward.binding import Prompts, prefixes
+from circuitproof.forward.binding import PrefixBinding, prefixes
 from circuitproof.forward.cells import Cells, StagePart
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
@@ -29,9 +29,9 @@ from circuitproof.programs.syntax import Otherwise, Program
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.fold import Fold
 from circuitproof.tasks.domain import Prompt
-from circuitproof_lab.distill.demand import Demand
-from circuitproof_lab.distill.ground import Bytes, Ground
+from circuitproof_lab.distill.decision_target import DecisionTarget
 from circuitproof_lab.distill.meanings import Meanings
+from circuitproof_lab.distill.prefix_table import ByteRows, PrefixTable
 
 _NOWHERE = Program(Fraction(0), (), Otherwise.NOWHERE)
 """Holds the place of a candidate where the engine only asks whether a head is a program."""
@@ -41,17 +41,17 @@ _VARIANTS_AT_ONCE = 48
 """Attention scores are computed for all pairs of rows at once, so that few variants together cost least."""
 
 Item = TypeVar("Item")
-Place: TypeAlias = tuple[int, int]
-"""A demand and a prompt of it."""
-Variant: TypeAlias = tuple[int, int, bytes]
-"""A demand, a prompt of it, and the rows of a candidate at the queries that are read there."""
+TargetPrompt: TypeAlias = tuple[int, int]
+"""A target and a prompt of it."""
+TriedRows: TypeAlias = tuple[int, int, bytes]
+"""A target, a prompt of it, and the rows of a candidate at the queries that are read there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refutation:
-    """A decision that is not the wanted one: which demand, which of its circuits, which prompt."""
+class WrongDecision:
+    """A decision that is not the wanted one: which target, which of its circuits, which prompt."""
 
-    demand: int
+    target: int
     circuit: int
     prompt: int
 
@@ -66,73 +66,78 @@ class Decider:
     """Refutes candidates for a head, each by a prompt, and remembers every decision."""
 
     def __init__(
-        self, frozen: Frozen, head: Head, demands: Sequence[Demand], ground: Ground, pace: Pace = UNHURRIED
+        self,
+        frozen: Frozen,
+        head: Head,
+        targets: Sequence[DecisionTarget],
+        prefix_table: PrefixTable,
+        pace: Pace = UNHURRIED,
     ) -> None:
         self.pace = pace
-        self.frozen, self.head, self.demands = with_program(frozen, head, _NOWHERE), head, tuple(demands)
+        self.frozen, self.head, self.targets = with_program(frozen, head, _NOWHERE), head, tuple(targets)
         self.decisions = 0
         """How many decisions were computed: variants, times circuits."""
-        self._columns = ground.columns()
-        self._order = _spread(demands)
-        self._read: dict[Place, list[Prompt]] = {}
-        self._known: dict[Variant, int | None] = {}
+        self._columns = prefix_table.columns()
+        self._order = _spread(targets)
+        self._read: dict[TargetPrompt, list[Prompt]] = {}
+        self._known: dict[TriedRows, int | None] = {}
 
-    def refute(self, rows: Bytes, most: int | None = None) -> list[Refutation | None]:
+    def refute(self, rows: ByteRows, most: int | None = None) -> list[WrongDecision | None]:
         """Return for each candidate, given as [key, prefix], a decision that is wrong, or nothing.
 
         Prompts that have refuted much are tried first; with `most`, only so many of them.
         """
-        found: list[Refutation | None] = [None] * len(rows)
+        found: list[WrongDecision | None] = [None] * len(rows)
         left, kills = list(range(len(rows))), dict.fromkeys(self._order, 0)
         for places in growing(self._order[:most], 1, 2):
-            for (demand, prompt), verdicts in self._try(places, rows[left]).items():
+            for (target, prompt), verdicts in self._try(places, rows[left]).items():
                 for candidate, circuit in zip(left, verdicts, strict=True):
                     if circuit is not None and found[candidate] is None:
-                        found[candidate] = Refutation(demand, circuit, prompt)
-                        kills[demand, prompt] += 1
+                        found[candidate] = WrongDecision(target, circuit, prompt)
+                        kills[target, prompt] += 1
             left = [candidate for candidate in left if found[candidate] is None]
             if not left:
                 break
         self._order.sort(key=lambda place: -kills[place])
         return found
 
-    def refutations(self, meanings: Meanings, places: Sequence[int]) -> Iterator[Refutation | None]:
+    def refutations(self, meanings: Meanings, places: Sequence[int]) -> Iterator[WrongDecision | None]:
         """Yield for each candidate a decision that is wrong, or nothing; all are screened together first."""
         rows = meanings.rows(places)
         for spot, screened in enumerate(self.refute(rows, _SCREEN)):
             yield screened or self.refute(rows[spot : spot + 1])[0]
 
-    def read_queries(self, demand: int, prompt: int) -> list[Prompt]:
+    def read_queries(self, target: int, prompt: int) -> list[Prompt]:
         """Return the prefixes of a prompt at which some circuit reads the head."""
-        place = (demand, prompt)
+        place = (target, prompt)
         if place not in self._read:
-            asked, cells = self.demands[demand], _VariantCells(self.frozen, self.head)
+            asked, cells = self.targets[target], _VariantCells(self.frozen, self.head)
             for circuit in asked.circuits:
                 cells.cells(circuit, [asked.task.prompts[prompt]])
             self._read[place] = sorted(cells.variants.asked, key=len)
         return self._read[place]
 
-    def _try(self, places: Sequence[Place], rows: Bytes) -> Mapping[Place, list[int | None]]:
+    def _try(self, places: Sequence[TargetPrompt], rows: ByteRows) -> Mapping[TargetPrompt, list[int | None]]:
         """Return for each prompt and candidate the first circuit that decides wrong, or nothing."""
-        variants: dict[Place, list[Variant]] = {}
+        variants: dict[TargetPrompt, list[TriedRows]] = {}
         for place in places:
             parts = rows[:, :, [self._columns[prefix] for prefix in self.read_queries(*place)]]
             variants[place] = [(*place, part.tobytes()) for part in parts]
         unknown = {one for group in variants.values() for one in group if one not in self._known}
-        for demand in sorted({demand for demand, _, _ in unknown}):
-            for group in growing(sorted(one for one in unknown if one[0] == demand), _VARIANTS_AT_ONCE, 1):
+        for target in sorted({target for target, _, _ in unknown}):
+            for group in growing(sorted(one for one in unknown if one[0] == target), _VARIANTS_AT_ONCE, 1):
                 if self.pace.is_over:
                     raise OverdueError("the work was ended while candidates were decided: give more time")
-                self._decide(self.demands[demand], group)
+                self._decide(self.targets[target], group)
         return {place: [self._known[one] for one in group] for place, group in variants.items()}
 
-    def _decide(self, asked: Demand, variants: Sequence[Variant]) -> None:
-        """Compute the decisions of variants on the prompts of one demand."""
+    def _decide(self, asked: DecisionTarget, variants: Sequence[TriedRows]) -> None:
+        """Compute the decisions of variants on the prompts of one target."""
         cells = _VariantCells(self.frozen, self.head)
         stages = [cells.logits_stage(circuit) for circuit in asked.circuits]
         ends: list[list[int]] = []
-        for demand, prompt, name in variants:
-            cells.begin(self._rows(demand, prompt, name))
+        for target, prompt, name in variants:
+            cells.begin(self._rows(target, prompt, name))
             ends.append([cells.cell(stage, asked.task.prompts[prompt]) for stage in stages])
         trace = Trace(Forward(self.frozen, cells, Exact(), asked.task.candidates))
         folds = [[Fold(logits) for logits in trace.output(stage).fractions()] for stage in stages]
@@ -142,13 +147,13 @@ class Decider:
             self._known[variant] = wrong[0] if wrong else None
         self.decisions += len(variants) * len(stages)
 
-    def _rows(self, demand: int, prompt: int, name: bytes) -> dict[Prompt, RationalRow]:
-        read = self.read_queries(demand, prompt)
+    def _rows(self, target: int, prompt: int, name: bytes) -> dict[Prompt, RationalRow]:
+        read = self.read_queries(target, prompt)
         numbers = np.frombuffer(name, dtype=np.uint8).reshape(-1, len(read)) if read else np.zeros((0, 0))
         return {prefix: normalised(numbers[:, place].tolist()) for place, prefix in enumerate(read)}
 
 
-class _Variants(Prompts):
+class _Variants(PrefixBinding):
     """The binding to prompts with rows of one program head that change from variant to variant."""
 
     def __init__(self, programs: ProgramHeads, head: Head) -> None:
@@ -201,11 +206,11 @@ class _VariantCells(Cells[Prompt]):
         return self._depends[stage]
 
 
-def _spread(demands: Sequence[Demand]) -> list[Place]:
-    """Return every prompt of every demand, so that the first ones differ in task and wanted decision."""
-    groups: dict[tuple[int, int], list[Place]] = {}
-    for number, demand in enumerate(demands):
-        for prompt, wanted in enumerate(demand.wanted):
+def _spread(targets: Sequence[DecisionTarget]) -> list[TargetPrompt]:
+    """Return every prompt of every target, so that the first ones differ in task and wanted decision."""
+    groups: dict[tuple[int, int], list[TargetPrompt]] = {}
+    for number, target in enumerate(targets):
+        for prompt, wanted in enumerate(target.wanted):
             groups.setdefault((number, wanted), []).append((number, prompt))
     in_turn = zip_longest(*groups.values())
     return [place for turn in in_turn for place in turn if place is not None]

@@ -23,7 +23,7 @@ from torch.nn import functional
 from circuitproof.circuits.circuit import Circuit, circuit_of, whole
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import InputError
-from circuitproof.files.codec import Count, Range
+from circuitproof.files.codec import PositiveInt, Range
 from circuitproof.nn.decisions import score_circuits
 from circuitproof.nn.gates import gates_of
 from circuitproof.nn.seeding import generator_of
@@ -35,7 +35,7 @@ from circuitproof_lab.train.data import Data
 from circuitproof_lab.train.windows import next_token_loss
 
 
-class Term(StrEnum):
+class LossTerm(StrEnum):
     """What a loss is made of. The first three ask for answers, the others for none."""
 
     TASK = "task"
@@ -54,7 +54,7 @@ class Term(StrEnum):
     """Uniform candidates in the declared circuit without any program."""
 
 
-ANSWERED = frozenset({Term.TASK, Term.CIRCUIT, Term.EXTRA_EDGES})
+ANSWERED = frozenset({LossTerm.TASK, LossTerm.CIRCUIT, LossTerm.EXTRA_EDGES})
 """The terms that ask for the right answers."""
 
 
@@ -66,10 +66,10 @@ class Treatment(StrEnum):
     CORE_AWARE = "core_aware"
 
 
-TERMS: Mapping[Treatment, tuple[Term, ...]] = {
-    Treatment.PLAIN: (Term.TASK,),
-    Treatment.ABLATION_AWARE: (Term.TASK, Term.CIRCUIT, Term.EXTRA_EDGES, Term.MODEL_EACH),
-    Treatment.CORE_AWARE: tuple(Term),
+TERMS: Mapping[Treatment, tuple[LossTerm, ...]] = {
+    Treatment.PLAIN: (LossTerm.TASK,),
+    Treatment.ABLATION_AWARE: (LossTerm.TASK, LossTerm.CIRCUIT, LossTerm.EXTRA_EDGES, LossTerm.MODEL_EACH),
+    Treatment.CORE_AWARE: tuple(LossTerm),
 }
 """The terms of each objective, none of which may be left out."""
 
@@ -79,7 +79,7 @@ class Weighing:
     """An objective with the weight of each of its terms."""
 
     treatment: Treatment
-    weights: Mapping[Term, float]
+    weights: Mapping[LossTerm, float]
 
     def __post_init__(self) -> None:
         terms = TERMS[self.treatment]
@@ -98,7 +98,7 @@ class Draw:
     """What is drawn at each step, a pure function of seed and step."""
 
     seed: int
-    batch: Count
+    batch: PositiveInt
     """How many prompts of each task."""
     keep: Annotated[float, Range(above=0, below=1, what="a probability ")]
     """The probability with which an edge outside the circuit is kept."""
@@ -127,7 +127,7 @@ class Healing:
             raise InputError("healing: there is no behaviour to keep; give at least one task")
         self._weights, self._draw, self._programs, self._text = weighing.weights, draw, programs, text
         terms = TERMS[weighing.treatment]
-        self._forwards = tuple(_Forward(behaviour, programs, terms) for behaviour in behaviours)
+        self._forwards = tuple(_HealingPass(behaviour, programs, terms) for behaviour in behaviours)
 
     def losses(self, model: Transformer, step: int) -> Iterator[Float[Tensor, ""]]:
         found = self.terms(model, step)
@@ -137,7 +137,7 @@ class Healing:
             batch = self._text.data.batch(step)
             yield self._text.weight * next_token_loss(model(batch.tokens), batch.targets)
 
-    def terms(self, model: Transformer, step: int) -> tuple[Mapping[Term, Float[Tensor, ""]], ...]:
+    def terms(self, model: Transformer, step: int) -> tuple[Mapping[LossTerm, Float[Tensor, ""]], ...]:
         """Return the terms for each behaviour, before they are weighted."""
         return tuple(forward.terms(model, self._draw, step) for forward in self._forwards)
 
@@ -154,19 +154,19 @@ class Healing:
         return measures
 
 
-class _Forward:
+class _HealingPass:
     """What is run at once for one behaviour; the circuit with extra edges is put behind at each step."""
 
-    def __init__(self, behaviour: Behaviour, programs: Collection[Head], terms: Sequence[Term]) -> None:
-        ordered = sorted(terms, key=lambda term: term is Term.EXTRA_EDGES)
+    def __init__(self, behaviour: Behaviour, programs: Collection[Head], terms: Sequence[LossTerm]) -> None:
+        ordered = sorted(terms, key=lambda term: term is LossTerm.EXTRA_EDGES)
         groups = {term: _circuits(term, behaviour, programs) for term in ordered}
         self.behaviour, self._sizes = behaviour, {term: len(group) for term, group in groups.items()}
-        fixed = (group for term, group in groups.items() if term is not Term.EXTRA_EDGES)
+        fixed = (group for term, group in groups.items() if term is not LossTerm.EXTRA_EDGES)
         self._gates = gates_of([circuit for group in fixed for circuit in group])
 
-    def terms(self, model: Transformer, draw: Draw, step: int) -> Mapping[Term, Tensor]:
+    def terms(self, model: Transformer, draw: Draw, step: int) -> Mapping[LossTerm, Tensor]:
         task, gates = self.behaviour.task, self._gates
-        if Term.EXTRA_EDGES in self._sizes:
+        if LossTerm.EXTRA_EDGES in self._sizes:
             extra = gates_of([thinned(self.behaviour.circuit, draw, step)])
             gates = replace(gates, values=torch.cat([gates.values, extra.values]))
         vocabulary, batches = range(model.architecture.vocabulary), prompts_of(task, draw, step)
@@ -197,14 +197,14 @@ def bypass_penalty(logits: Float[Tensor, "circuit prompt candidate"]) -> Float[T
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prompts:
+class PromptBatch:
     """Prompts of one length and the token wanted after each."""
 
     tokens: Int[Tensor, "prompt position"]
     answers: Int[Tensor, " prompt"]
 
 
-def prompts_of(task: Task, draw: Draw, step: int) -> list[Prompts]:
+def prompts_of(task: Task, draw: Draw, step: int) -> list[PromptBatch]:
     """Return the prompts of a step, the next ones of the epoch's own shuffle, sorted by length."""
     size = min(draw.batch, task.size)
     epoch, place = divmod(step, task.size // size)
@@ -212,7 +212,7 @@ def prompts_of(task: Task, draw: Draw, step: int) -> list[Prompts]:
     drawn, wanted = order[place * size : (place + 1) * size].tolist(), task.answers()
     prompts, answers = [task.prompts[index] for index in drawn], [wanted[index] for index in drawn]
     return [
-        Prompts(torch.tensor([prompts[k] for k in places]), torch.tensor([answers[k] for k in places]))
+        PromptBatch(torch.tensor([prompts[k] for k in places]), torch.tensor([answers[k] for k in places]))
         for _, places in sorted(by_length(prompts).items())
     ]
 
@@ -225,21 +225,21 @@ def thinned(circuit: Circuit, draw: Draw, step: int) -> Circuit:
     return circuit | circuit_of(circuit.graph, kept)
 
 
-def _circuits(term: Term, behaviour: Behaviour, programs: Collection[Head]) -> tuple[Circuit, ...]:
+def _circuits(term: LossTerm, behaviour: Behaviour, programs: Collection[Head]) -> tuple[Circuit, ...]:
     """Return what a term runs; for the extra edges, which change at each step, the circuit stands in."""
     everything, declared = whole(behaviour.circuit.graph), behaviour.circuit
     match term:
-        case Term.TASK:
+        case LossTerm.TASK:
             return (everything,)
-        case Term.CIRCUIT | Term.EXTRA_EDGES:
+        case LossTerm.CIRCUIT | LossTerm.EXTRA_EDGES:
             return (declared,)
-        case Term.MODEL_EACH:
+        case LossTerm.MODEL_EACH:
             return tuple(silence(everything, (head,)) for head in _core(behaviour, programs))
-        case Term.MODEL_JOINT:
+        case LossTerm.MODEL_JOINT:
             return (silence(everything, programs),)
-        case Term.CIRCUIT_EACH:
+        case LossTerm.CIRCUIT_EACH:
             return tuple(silence(declared, (head,)) for head in _core(behaviour, programs))
-        case Term.CIRCUIT_JOINT:
+        case LossTerm.CIRCUIT_JOINT:
             return (silence(declared, programs),)
         case _:
             assert_never(term)
@@ -255,5 +255,5 @@ def _core(behaviour: Behaviour, programs: Collection[Head]) -> tuple[Head, ...]:
     return core
 
 
-def _listed(terms: Collection[Term]) -> str:
-    return ", ".join(term for term in Term if term in terms) or "no term"
+def _listed(terms: Collection[LossTerm]) -> str:
+    return ", ".join(term for term in LossTerm if term in terms) or "no term"

@@ -1,4 +1,4 @@
-"""Programs of a bounded language by what they mean on a ground: programs with equal rows there are one.
+"""Programs of a bounded language by their rows on some prefixes: programs with equal rows there are one.
 
 The language is walked through with arrays, many programs at a time, and grows with its words: each time only
 programs that say something new are formed. Two programs are one when the digests of their rows are equal;
@@ -19,10 +19,10 @@ import numpy.typing as npt
 
 from circuitproof.errors import DeclarationError, OverdueError
 from circuitproof.files.canonical import Digest, digest_bytes
-from circuitproof.programs.candidates import Grammar, Language, Word, multiset_count, simplicity
+from circuitproof.programs.candidates import Grammar, Language, NamedOperand, multiset_count, simplicity
 from circuitproof.programs.syntax import AnyOf, Formula, Otherwise, Program, Rule
 from circuitproof.proof.effort import UNHURRIED, Pace
-from circuitproof_lab.distill.ground import LARGEST, Bytes, Ground
+from circuitproof_lab.distill.prefix_table import LARGEST, ByteRows, PrefixTable
 
 if TYPE_CHECKING:
     from circuitproof_lab.distill.conditions import Conditions
@@ -31,7 +31,7 @@ _BYTES_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ProgramCandidate:
     """A program as places in a list of rules; it stands for all programs that mean the same."""
 
     rules: tuple[int, ...]
@@ -41,25 +41,25 @@ class Candidate:
 class Meanings:
     """The distinct meanings met so far, each with its simplest program and its overlap with a target."""
 
-    def __init__(self, ground: Ground, grammar: Grammar, target: Bytes) -> None:
-        self.ground, self.grammar, self.target = ground, grammar, target
-        self.words: tuple[Word, ...] = ()
-        self.candidates: list[Candidate] = []
+    def __init__(self, prefix_table: PrefixTable, grammar: Grammar, target: ByteRows) -> None:
+        self.prefix_table, self.grammar, self.target = prefix_table, grammar, target
+        self.words: tuple[NamedOperand, ...] = ()
+        self.candidates: list[ProgramCandidate] = []
         self.overlaps: list[float] = []
         """For each candidate, intersection over union of its support with the target, mean over queries."""
         self._weights = _whole_weights(grammar)
         plain = simplicity(Rule(Fraction(1)))
         self._weight_costs = [simplicity(Rule(weight)) - plain for weight in grammar.weights]
-        self._masks = _conditions_on(ground)
+        self._masks = _conditions_on(prefix_table)
         self._learnt: set[Formula] = set()
-        self._known: dict[Formula, Bytes] = {}
-        self._conditions = _Masks(ground)
-        self._conjunctions = _Masks(ground)
+        self._known: dict[Formula, ByteRows] = {}
+        self._conditions = _Masks(prefix_table)
+        self._conjunctions = _Masks(prefix_table)
         self._effects = np.zeros((0, *target.shape), dtype=np.uint8)
         self._costs: list[int] = []
         self._formed = 0
         self._places: dict[bytes, int] = {}
-        self._own = ground.own()
+        self._own = prefix_table.own()
 
     def __len__(self) -> int:
         return len(self.candidates)
@@ -73,7 +73,7 @@ class Meanings:
         """Return the digest of the sorted digests of all meanings."""
         return digest_bytes(b"".join(sorted(self._places)))
 
-    def learn(self, words: Iterable[Word]) -> int:
+    def learn(self, words: Iterable[NamedOperand]) -> int:
         """Add words and the rules that they allow; return how many programs `grow` will then form."""
         self.words = (*self.words, *words)
         first = len(self._conditions)
@@ -92,7 +92,7 @@ class Meanings:
         first, count, done = len(self), len(self._effects), 0
         total = self._count(count) - self._count(self._formed)
         if not self.candidates:
-            self._meet(self.ground.nothing()[None], [()])
+            self._meet(self.prefix_table.nothing()[None], [()])
             done = len(self.grammar.otherwise)
         for size in range(1, self.grammar.rules + 1):
             for tail, heads in _tails(size, self._formed, count, repeat=True):
@@ -107,7 +107,7 @@ class Meanings:
         self._formed = count
         return range(first, len(self))
 
-    def rows(self, places: Sequence[int]) -> Bytes:
+    def rows(self, places: Sequence[int]) -> ByteRows:
         """Return the rows of candidates, [candidate, key, prefix], in smallest whole numbers."""
         found = np.empty((len(places), *self.target.shape), dtype=np.uint8)
         for spot, place in enumerate(places):
@@ -116,7 +116,7 @@ class Meanings:
             found[spot] = self._settled(total[None], candidate.otherwise)[0]
         return found
 
-    def mask(self, formula: Formula) -> Bytes:
+    def mask(self, formula: Formula) -> ByteRows:
         """Return where a condition holds, worked out once."""
         if isinstance(formula, AnyOf):
             return reduce(np.maximum, map(self.mask, formula.parts))
@@ -139,7 +139,7 @@ class Meanings:
         """Return a key that sorts candidates: the largest overlap first, then the simplest."""
         return (-round(self.overlaps[place], 9), self.cost(self.candidates[place]), place)
 
-    def cost(self, candidate: Candidate) -> int:
+    def cost(self, candidate: ProgramCandidate) -> int:
         """Return how far from simple a candidate's program is."""
         return sum(self._costs[place] for place in candidate.rules)
 
@@ -147,7 +147,7 @@ class Meanings:
         """Add the conjunctions of conditions of which some are at or after `first`."""
         masks = self._conditions.stacked()
         if not len(self._conjunctions):
-            self._conjunctions.add(self.ground.causal(), ())
+            self._conjunctions.add(self.prefix_table.causal(), ())
         for size in range(1, self.grammar.conditions + 1):
             for tail, heads in _tails(size, first, len(masks), repeat=False):
                 for head in heads:
@@ -158,23 +158,23 @@ class Meanings:
     def _count(self, rules: int) -> int:
         return len(self.grammar.otherwise) * multiset_count(rules, self.grammar.rules) if rules else 0
 
-    def _meet(self, totals: Bytes, chosen: Sequence[tuple[int, ...]]) -> None:
+    def _meet(self, totals: ByteRows, chosen: Sequence[tuple[int, ...]]) -> None:
         """Sort programs by meaning: new ones are kept, known ones keep the simpler program."""
         for otherwise in self.grammar.otherwise:
             rows = self._settled(totals.copy(), otherwise)
             fresh: list[int] = []
             for spot, rules in enumerate(chosen):
                 name = meaning_name(rows[spot])
-                candidate = Candidate(rules, otherwise)
+                candidate = ProgramCandidate(rules, otherwise)
                 place = self._places.setdefault(name, len(self.candidates))
                 if place == len(self.candidates):
                     self.candidates.append(candidate)
                     fresh.append(spot)
                 elif self.cost(candidate) < self.cost(self.candidates[place]):
                     self.candidates[place] = candidate
-            self.overlaps.extend(overlaps(rows[fresh], self.target, self.ground.queries))
+            self.overlaps.extend(overlaps(rows[fresh], self.target, self.prefix_table.queries))
 
-    def _settled(self, totals: Bytes, otherwise: Otherwise) -> Bytes:
+    def _settled(self, totals: ByteRows, otherwise: Otherwise) -> ByteRows:
         """Turn sums of weights into rows: the fallback where there is none, and no common factors."""
         is_empty = np.equal(totals.max(1), 0)
         if otherwise is Otherwise.SELF:
@@ -186,29 +186,29 @@ class Meanings:
         return totals
 
 
-def _conditions_on(ground: Ground) -> "Conditions | Ground":
+def _conditions_on(prefix_table: PrefixTable) -> "Conditions | PrefixTable":
     """Return what tells where conditions hold: all prompts at once in torch, or without it one by one."""
     try:
         from circuitproof_lab.distill.conditions import Conditions
     except ModuleNotFoundError:
-        return ground
-    return Conditions(ground)
+        return prefix_table
+    return Conditions(prefix_table)
 
 
 class _Masks:
     """Distinct masks that hold somewhere, in order of appearance, each with its simplest formulas."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, prefix_table: PrefixTable) -> None:
         self.formulas: list[tuple[Formula, ...]] = []
         self.costs: list[int] = []
-        self._masks: list[Bytes] = []
+        self._masks: list[ByteRows] = []
         self._places: dict[bytes, int] = {}
-        self._shape = ground.nothing().shape
+        self._shape = prefix_table.nothing().shape
 
     def __len__(self) -> int:
         return len(self._masks)
 
-    def add(self, mask: Bytes, formulas: tuple[Formula, ...]) -> None:
+    def add(self, mask: ByteRows, formulas: tuple[Formula, ...]) -> None:
         """Take in a mask; of several formulas for one, the simplest stays. What never holds is left out."""
         name = mask.tobytes()
         if name not in self._places and not mask.any():
@@ -222,16 +222,16 @@ class _Masks:
         elif cost < self.costs[place]:
             self.formulas[place], self.costs[place] = formulas, cost
 
-    def stacked(self) -> Bytes:
+    def stacked(self) -> ByteRows:
         return np.array(self._masks, dtype=np.uint8).reshape(-1, *self._shape)
 
 
-def meaning_name(rows: Bytes) -> bytes:
+def meaning_name(rows: ByteRows) -> bytes:
     """Return the digest that tells meanings apart, of rows in smallest whole numbers."""
     return hashlib.sha256(rows.data).digest()
 
 
-def overlaps(rows: Bytes, target: Bytes, queries: npt.NDArray[np.int64]) -> list[float]:
+def overlaps(rows: ByteRows, target: ByteRows, queries: npt.NDArray[np.int64]) -> list[float]:
     """Return the intersection over union of supports with a target's, the mean over queries.
 
     A query at which neither attends to anything counts as agreement.
@@ -263,7 +263,7 @@ def _portions(places: range, size: int) -> Iterator[range]:
         yield range(start, min(start + step, places.stop))
 
 
-def _whole_weights(grammar: Grammar) -> Bytes:
+def _whole_weights(grammar: Grammar) -> ByteRows:
     common = lcm(*(weight.denominator for weight in grammar.weights))
     numbers = [int(weight * common) for weight in grammar.weights]
     if grammar.rules * max(numbers) > LARGEST:

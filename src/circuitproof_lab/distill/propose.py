@@ -12,14 +12,14 @@ from circuitproof.programs.syntax import Program
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.task import Task
-from circuitproof_lab.distill.decide import Refutation
-from circuitproof_lab.distill.demand import Demand
-from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.decide import WrongDecision
+from circuitproof_lab.distill.decision_target import DecisionTarget
 from circuitproof_lab.distill.install import install
 from circuitproof_lab.distill.meanings import Meanings
-from circuitproof_lab.distill.record import Record, record
+from circuitproof_lab.distill.prefix_table import PrefixTable
+from circuitproof_lab.distill.record import AttentionRecord, record
 from circuitproof_lab.distill.search import ProgramSearch
-from circuitproof_lab.distill.synthesis import Bounds, Effort
+from circuitproof_lab.distill.synthesis import Bounds, SearchEffort
 
 _SHARE = 13
 """A candidate is first asked about one prompt in so many."""
@@ -32,17 +32,17 @@ class Proposal:
     program: Program | None
     overlap: float | None
     """Of its support with the head's own attention; that decides nothing."""
-    record: Record
-    effort: Effort
+    record: AttentionRecord
+    effort: SearchEffort
 
 
 def propose(
-    model: Transformer, demands: Sequence[Demand], head: Head, bounds: Bounds, pace: Pace = UNHURRIED
+    model: Transformer, targets: Sequence[DecisionTarget], head: Head, bounds: Bounds, pace: Pace = UNHURRIED
 ) -> Proposal:
-    """Search within bounds as `synthesise` does, but let floats decide; the demands say what is wanted."""
-    ground = Ground(tuple(prompt for demand in demands for prompt in demand.task.prompts))
-    seen = record(model, head, ground)
-    search = ProgramSearch(_FloatDecider(model, head, demands, pace), seen, bounds)
+    """Search within bounds as `synthesise` does, but let floats decide; the targets say what is wanted."""
+    prefix_table = PrefixTable(tuple(prompt for target in targets for prompt in target.task.prompts))
+    seen = record(model, head, prefix_table)
+    search = ProgramSearch(_FloatDecider(model, head, targets, pace), seen, bounds)
     search.run()
     found, meanings = search.accepted, search.meanings
     return Proposal(
@@ -55,35 +55,35 @@ def propose(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Some prompts of a demand."""
+    """Some prompts of a target."""
 
-    demand: int
+    target: int
     places: Sequence[int]
     task: Task
     circuits: tuple[Circuit, ...]
     wanted: tuple[int, ...]
 
 
-def _asked(number: int, demand: Demand, places: Sequence[int]) -> _Asked:
-    wanted = tuple(demand.wanted[place] for place in places)
-    return _Asked(number, places, demand.task.only(places), demand.circuits, wanted)
+def _asked(number: int, target: DecisionTarget, places: Sequence[int]) -> _Asked:
+    wanted = tuple(target.wanted[place] for place in places)
+    return _Asked(number, places, target.task.only(places), target.circuits, wanted)
 
 
 class _FloatDecider:
     """Refutes candidates for a head in floats, each by a prompt, asked about a few prompts first."""
 
-    def __init__(self, model: Transformer, head: Head, demands: Sequence[Demand], pace: Pace) -> None:
+    def __init__(self, model: Transformer, head: Head, targets: Sequence[DecisionTarget], pace: Pace) -> None:
         self.pace, self.decisions = pace, 0
-        self._model, self._head, self._demands = model, head, demands
-        sizes = [demand.task.size for demand in demands]
-        few = [demand.task.spread(-(-size // _SHARE)) for demand, size in zip(demands, sizes, strict=True)]
+        self._model, self._head, self._demands = model, head, targets
+        sizes = [target.task.size for target in targets]
+        few = [target.task.spread(-(-size // _SHARE)) for target, size in zip(targets, sizes, strict=True)]
         self._asked = [
-            _asked(number, demands[number], places)
+            _asked(number, targets[number], places)
             for parts in (few, map(range, sizes))
             for number, places in enumerate(parts)
         ]
 
-    def refutations(self, meanings: Meanings, places: Sequence[int]) -> Iterator[Refutation | None]:
+    def refutations(self, meanings: Meanings, places: Sequence[int]) -> Iterator[WrongDecision | None]:
         """Yield for each candidate a decision that is wrong, or nothing."""
         for place in places:
             if self.pace.is_over:
@@ -92,16 +92,16 @@ class _FloatDecider:
             found = (self._wrong(model, asked) for asked in self._asked)
             yield next((one for one in found if one is not None), None)
 
-    def read_queries(self, demand: int, prompt: int) -> Sequence[Prompt]:
+    def read_queries(self, target: int, prompt: int) -> Sequence[Prompt]:
         """Return every prefix of a prompt: floats do not say which of them matter."""
-        tokens = self._demands[demand].task.prompts[prompt]
+        tokens = self._demands[target].task.prompts[prompt]
         return [tokens[: place + 1] for place in range(len(tokens))]
 
-    def _wrong(self, model: Transformer, asked: _Asked) -> Refutation | None:
+    def _wrong(self, model: Transformer, asked: _Asked) -> WrongDecision | None:
         """Return the worst decision of the first circuit that has one not as wanted."""
         margins = leads(task_logits(model, asked.task, asked.circuits), asked.wanted)
         self.decisions += margins.numel()
         for circuit, row in enumerate(margins):
             if score_of(row, asked.task.name).worst_margin <= 0:
-                return Refutation(asked.demand, circuit, asked.places[int(row.argmin())])
+                return WrongDecision(asked.target, circuit, asked.places[int(row.argmin())])
         return None

@@ -18,38 +18,38 @@ from circuitproof.errors import InputError
 from circuitproof.models.operators import Attention
 from circuitproof.nn.ops import softmax, sparsemax
 from circuitproof.nn.transformer import AttentionLayer, Transformer
-from circuitproof_lab.distill.ground import Bytes, Ground
+from circuitproof_lab.distill.prefix_table import ByteRows, PrefixTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Record:
-    """The attention of a head on a ground; arrays are [key, prefix]."""
+class AttentionRecord:
+    """The attention of a head on a table of prefixes; arrays are [key, prefix]."""
 
-    ground: Ground
+    prefix_table: PrefixTable
     attention: Attention
     weights: npt.NDArray[np.float32]
     """What the model's own attention makes of the head's scores."""
-    softmax_support: Bytes
+    softmax_support: ByteRows
     """The keys with weight if the same scores went through softmax."""
 
     @property
-    def support(self) -> Bytes:
+    def support(self) -> ByteRows:
         """Return 1 at every key with weight."""
         return (self.weights > 0).astype(np.uint8)
 
     @property
     def mean_support(self) -> float:
         """Return how many keys have weight, the mean over all queries."""
-        return _mean_support(self.support, self.ground)
+        return _mean_support(self.support, self.prefix_table)
 
     @property
     def mean_softmax_support(self) -> float:
         """Return how many keys would have weight under softmax, the mean over all queries."""
-        return _mean_support(self.softmax_support, self.ground)
+        return _mean_support(self.softmax_support, self.prefix_table)
 
 
-def record(model: Transformer, head: Head, ground: Ground) -> Record:
-    """Run the whole model and note where a head attends from each prefix of the ground."""
+def record(model: Transformer, head: Head, prefix_table: PrefixTable) -> AttentionRecord:
+    """Run the whole model and note where a head attends from each prefix of the table."""
     if head not in model.graph:
         raise InputError(f"there is no {head} in {model.graph.layers} layers of {model.graph.heads} heads")
     if head in model.programs:
@@ -59,14 +59,14 @@ def record(model: Transformer, head: Head, ground: Ground) -> Record:
             f"{head} is a program already, so that it has no attention to search near; want a neural head, "
             f"{', '.join(neural) if neural else 'of which this model has none'}"
         )
-    weights = np.zeros(ground.nothing().shape, dtype=np.float32)
-    support = ground.nothing()
-    for prompts, columns in ground.groups():
+    weights = np.zeros(prefix_table.nothing().shape, dtype=np.float32)
+    support = prefix_table.nothing()
+    for prompts, columns in prefix_table.groups():
         own, soft = _attention(model, head, torch.tensor(prompts))
         for places, own_rows, soft_rows in zip(columns, own.numpy(), soft.numpy(), strict=True):
             weights[: len(places), places] = own_rows.T
             support[: len(places), places] = soft_rows.T > 0
-    return Record(ground, model.architecture.attention, weights, support)
+    return AttentionRecord(prefix_table, model.architecture.attention, weights, support)
 
 
 @torch.no_grad()
@@ -107,5 +107,5 @@ def _inputs(model: Transformer, layer: int, tokens: Tensor) -> Tensor:
     return seen[0]
 
 
-def _mean_support(support: Bytes, ground: Ground) -> float:
-    return float(support.sum(0) @ ground.queries / ground.queries.sum())
+def _mean_support(support: ByteRows, prefix_table: PrefixTable) -> float:
+    return float(support.sum(0) @ prefix_table.queries / prefix_table.queries.sum())

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from circuitproof.errors import OverdueError
-from circuitproof.programs.candidates import Language, Word, words_of
+from circuitproof.programs.candidates import Language, NamedOperand, words_of
 from circuitproof.proof.effort import Pace
 from circuitproof.tasks.domain import Prompt
 from circuitproof_lab.distill.choices import Growth
-from circuitproof_lab.distill.decide import Refutation, growing
+from circuitproof_lab.distill.decide import WrongDecision, growing
 from circuitproof_lab.distill.meanings import Meanings
-from circuitproof_lab.distill.record import Record
+from circuitproof_lab.distill.record import AttentionRecord
 from circuitproof_lab.distill.separate import separating_word
-from circuitproof_lab.distill.synthesis import Bounds, Effort, Leader
+from circuitproof_lab.distill.synthesis import Bounds, Leader, SearchEffort
 
 _FIRST_BLOCK, _LARGEST_BLOCK = 64, 4096
 _LEADERS = 10
@@ -32,11 +32,11 @@ class Decides(Protocol):
     decisions: int
     """How many decisions were computed."""
 
-    def refutations(self, meanings: Meanings, places: Sequence[int]) -> Iterator[Refutation | None]:
+    def refutations(self, meanings: Meanings, places: Sequence[int]) -> Iterator[WrongDecision | None]:
         """Yield for each candidate a decision that is wrong, or nothing; none is asked after nothing."""
         ...
 
-    def read_queries(self, demand: int, prompt: int) -> Sequence[Prompt]:
+    def read_queries(self, target: int, prompt: int) -> Sequence[Prompt]:
         """Return the prefixes of a prompt at which the head is read."""
         ...
 
@@ -44,15 +44,15 @@ class Decides(Protocol):
 class ProgramSearch:
     """A search while it goes on."""
 
-    def __init__(self, decider: Decides, seen: Record, bounds: Bounds) -> None:
+    def __init__(self, decider: Decides, seen: AttentionRecord, bounds: Bounds) -> None:
         self.record, self.bounds, self.decider = seen, bounds, decider
-        self.meanings = Meanings(seen.ground, bounds.grammar, seen.support)
-        self.refuted: dict[int, Refutation] = {}
+        self.meanings = Meanings(seen.prefix_table, bounds.grammar, seen.support)
+        self.refuted: dict[int, WrongDecision] = {}
         self.accepted: int | None = None
         """The first candidate that nothing refutes."""
         self._rounds = 0
         self._formed = 0
-        words = words_of(seen.ground.prompts, bounds.grammar) if bounds.words is None else bounds.words
+        words = words_of(seen.prefix_table.prompts, bounds.grammar) if bounds.words is None else bounds.words
         self._pending = list(dict.fromkeys(words))
 
     def run(self) -> str | None:
@@ -65,7 +65,7 @@ class ProgramSearch:
 
     def _walk(self) -> str | None:
         """Take words in one by one, or all at once, and decide the programs that they allow."""
-        fresh: list[Word] = []
+        fresh: list[NamedOperand] = []
         if self.bounds.growth is not Growth.GUIDED:
             fresh, self._pending = self._pending, []
         while (reason := self._learn(fresh)) is None:
@@ -79,8 +79,8 @@ class ProgramSearch:
             self._pending.remove(fresh[0])
         return reason
 
-    def effort(self) -> Effort:
-        return Effort(
+    def effort(self) -> SearchEffort:
+        return SearchEffort(
             rounds=self._rounds,
             words=len(self.meanings.words),
             programs=self.meanings.language.program_count(),
@@ -99,7 +99,7 @@ class ProgramSearch:
             for place in places
         )
 
-    def _learn(self, words: Sequence[Word]) -> str | None:
+    def _learn(self, words: Sequence[NamedOperand]) -> str | None:
         """Take in words; return why not, if the programs they allow are too many."""
         language = Language(self.bounds.grammar, (*self.meanings.words, *words))
         if language.rule_count() > self.bounds.budget:
@@ -124,11 +124,15 @@ class ProgramSearch:
                 self.refuted[place] = refutation
         return None
 
-    def _lacking(self) -> Word:
+    def _lacking(self) -> NamedOperand:
         """Return the word that the best candidate so far lacks."""
         best = min(range(len(self.meanings)), key=self.meanings.rank)
         at = self.refuted.get(best)
-        read = self.record.ground.prefixes if at is None else self.decider.read_queries(at.demand, at.prompt)
+        read = (
+            self.record.prefix_table.prefixes
+            if at is None
+            else self.decider.read_queries(at.target, at.prompt)
+        )
         return separating_word(self.meanings, self.record, best, read, self._pending)
 
     def _passed_over(self) -> str | None:

@@ -4,22 +4,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from circuitproof.programs.candidates import Language, Word
+from circuitproof.programs.candidates import Language, NamedOperand
 from circuitproof.programs.features import WordKind
 from circuitproof.tasks.domain import Prompt
-from circuitproof_lab.distill.ground import Bytes
 from circuitproof_lab.distill.meanings import Meanings
-from circuitproof_lab.distill.record import Record
+from circuitproof_lab.distill.prefix_table import ByteRows
+from circuitproof_lab.distill.record import AttentionRecord
 
 
 def separating_word(
-    meanings: Meanings, record: Record, place: int, read: Sequence[Prompt], words: Sequence[Word]
-) -> Word:
+    meanings: Meanings,
+    record: AttentionRecord,
+    place: int,
+    read: Sequence[Prompt],
+    words: Sequence[NamedOperand],
+) -> NamedOperand:
     """Return the word to add, one of `words`, after a candidate was refuted at a prompt.
 
     Among the queries that were `read` it is taken from the pair of query and key at which candidate and head
     differ most and which has a word to offer; of several the one whose conditions cover best where the two
-    supports differ on the whole ground. Where no pair has any, it is simply the first.
+    supports differ on all prefixes. Where no pair has any, it is simply the first.
     """
     rows = meanings.rows([place])[0]
     for prefix, key in _differences(rows, record, read):
@@ -29,9 +33,9 @@ def separating_word(
     return words[0]
 
 
-def _differences(rows: Bytes, record: Record, read: Sequence[Prompt]) -> list[tuple[Prompt, int]]:
+def _differences(rows: ByteRows, record: AttentionRecord, read: Sequence[Prompt]) -> list[tuple[Prompt, int]]:
     """Return the pairs of a read query and a key whose weights differ, the largest difference first."""
-    columns = record.ground.columns()
+    columns = record.prefix_table.columns()
     weights = rows / np.maximum(rows.sum(0), 1)
     gaps = [
         (-round(abs(float(weights[key, columns[prefix]] - record.weights[key, columns[prefix]])), 6), n, key)
@@ -41,18 +45,18 @@ def _differences(rows: Bytes, record: Record, read: Sequence[Prompt]) -> list[tu
     return [(read[n], key) for gap, n, key in sorted(gaps) if gap]
 
 
-def _words_at(prefix: Prompt, key: int) -> frozenset[Word]:
+def _words_at(prefix: Prompt, key: int) -> frozenset[NamedOperand]:
     query = len(prefix) - 1
-    tokens = {Word(WordKind.TOKEN, prefix[place]) for place in (query, key)}
-    positions = {Word(WordKind.POSITION, place) for place in (query, key)}
-    return frozenset({*tokens, *positions, Word(WordKind.DISTANCE, query - key)})
+    tokens = {NamedOperand(WordKind.TOKEN, prefix[place]) for place in (query, key)}
+    positions = {NamedOperand(WordKind.POSITION, place) for place in (query, key)}
+    return frozenset({*tokens, *positions, NamedOperand(WordKind.DISTANCE, query - key)})
 
 
-def _coverage(meanings: Meanings, word: Word, wrong: Bytes) -> float:
+def _coverage(meanings: Meanings, word: NamedOperand, wrong: ByteRows) -> float:
     """Return the best intersection over union of a word's conditions with the pairs that are wrong."""
     wordless = frozenset(Language(meanings.grammar, ()).singles())
     own = [one for one in Language(meanings.grammar, (word,)).singles() if one not in wordless]
-    queries = meanings.ground.queries
+    queries = meanings.prefix_table.queries
     shares = [0.0]
     for mask in map(meanings.mask, own):
         either = float(((mask | wrong) @ queries).sum())

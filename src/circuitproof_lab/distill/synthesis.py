@@ -8,11 +8,11 @@ from circuitproof.errors import InputError
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import Key, record_to_json
 from circuitproof.find.choices import Objective
-from circuitproof.programs.candidates import Grammar, Word
+from circuitproof.programs.candidates import Grammar, NamedOperand
 from circuitproof.programs.syntax import Program
 from circuitproof.programs.text import to_text
 from circuitproof_lab.distill.choices import Growth, Scope
-from circuitproof_lab.distill.record import Record
+from circuitproof_lab.distill.record import AttentionRecord
 from circuitproof_lab.distill.unrealisable import Unrealisable
 
 
@@ -28,7 +28,7 @@ class Bounds:
     budget: int = 300_000
     """How many programs may be formed, rules of equal effect being one; more leave the search unfinished."""
     grammar: Grammar = field(default_factory=Grammar)
-    words: tuple[Word, ...] | None = None
+    words: tuple[NamedOperand, ...] | None = None
     """What conditions may name; if nothing is said, all that the prompts have."""
 
     def __post_init__(self) -> None:
@@ -58,11 +58,11 @@ class Unfinished:
     reason: str
 
 
-Outcome: TypeAlias = Realised | Unrealisable | Unfinished
+SynthesisOutcome: TypeAlias = Realised | Unrealisable | Unfinished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
+class SearchEffort:
     """How much was looked at."""
 
     rounds: int
@@ -95,9 +95,9 @@ class Synthesis:
 
     head: Head
     bounds: Bounds
-    outcome: Outcome
-    record: Record
-    effort: Effort
+    outcome: SynthesisOutcome
+    record: AttentionRecord
+    effort: SearchEffort
     leaders: tuple[Leader, ...]
     """The nearest candidates to the head's attention; last among them the accepted one, if there is one."""
 

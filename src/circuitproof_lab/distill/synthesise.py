@@ -30,15 +30,15 @@ from circuitproof.proof.fold import fold
 from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.choices import Scope
 from circuitproof_lab.distill.decide import Decider, with_program
-from circuitproof_lab.distill.demand import Demand, demands_of
-from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.decision_target import DecisionTarget, targets_of
+from circuitproof_lab.distill.prefix_table import PrefixTable
 from circuitproof_lab.distill.record import record
 from circuitproof_lab.distill.search import ProgramSearch
 from circuitproof_lab.distill.synthesis import (
     Bounds,
-    Outcome,
     Realised,
     Synthesis,
+    SynthesisOutcome,
     Unfinished,
 )
 from circuitproof_lab.distill.unrealisable import RefutedMeaning, Unrealisable, model_digest
@@ -58,10 +58,10 @@ def synthesise(  # noqa: PLR0913  # what is searched for, and until when
         raise InputError(f"there is a circuit for {unknown[0]!r}, which is not among the tasks")
     frozen = freeze(model)
     asked = [_asked(frozen, circuits.get(task.name), bounds.scope) for task in tasks]
-    demands = demands_of(frozen, tasks, asked, bounds.objective)
-    ground = Ground(tuple(prompt for task in tasks for prompt in task.prompts))
-    decider = Decider(frozen, head, demands, ground, pace)
-    search = ProgramSearch(decider, record(model, head, ground), bounds)
+    targets = targets_of(frozen, tasks, asked, bounds.objective)
+    prefix_table = PrefixTable(tuple(prompt for task in tasks for prompt in task.prompts))
+    decider = Decider(frozen, head, targets, prefix_table, pace)
+    search = ProgramSearch(decider, record(model, head, prefix_table), bounds)
     return Synthesis(
         head=head,
         bounds=bounds,
@@ -72,7 +72,7 @@ def synthesise(  # noqa: PLR0913  # what is searched for, and until when
     )
 
 
-def _outcome(search: ProgramSearch, reason: str | None, frozen: Frozen, decider: Decider) -> Outcome:
+def _outcome(search: ProgramSearch, reason: str | None, frozen: Frozen, decider: Decider) -> SynthesisOutcome:
     """Return what a search came to: a program, a bound that was met, or that everything is refuted."""
     if search.accepted is not None:
         return _realised(frozen, decider, search.meanings.program(search.accepted))
@@ -81,19 +81,19 @@ def _outcome(search: ProgramSearch, reason: str | None, frozen: Frozen, decider:
 
 def _realised(frozen: Frozen, decider: Decider, program: Program) -> Realised:
     """Accept a program that the engine accepts as it would anywhere else, prompt by prompt."""
-    if not accepts(frozen, decider.head, program, decider.demands):
+    if not accepts(frozen, decider.head, program, decider.targets):
         raise DeclarationError("a candidate was accepted, its program is not: a mistake in the search")
     return Realised(program)
 
 
 def _certificate(search: ProgramSearch, frozen: Frozen, decider: Decider) -> Unrealisable:
-    meanings, demands = search.meanings, decider.demands
+    meanings, targets = search.meanings, decider.targets
     return Unrealisable(
         model=model_digest(frozen),
         head=decider.head,
         objective=search.bounds.objective,
-        tasks=tuple(demand.task.digest for demand in demands),
-        circuits=tuple(demand.circuits for demand in demands),
+        tasks=tuple(target.task.digest for target in targets),
+        circuits=tuple(target.circuits for target in targets),
         language=meanings.language,
         digest=meanings.digest,
         refuted=tuple(
@@ -109,13 +109,13 @@ def freeze(model: Transformer) -> Frozen:
         return open_model(Path(folder) / "model")
 
 
-def accepts(frozen: Frozen, head: Head, program: Program, demands: Iterable[Demand]) -> bool:
+def accepts(frozen: Frozen, head: Head, program: Program, targets: Iterable[DecisionTarget]) -> bool:
     """Say whether every circuit decides as wanted on every prompt with a program in the place of a head."""
     installed = with_program(frozen, head, program)
-    for demand in demands:
-        folded = fold(installed, demand.task.candidates, demand.circuits, demand.task.prompts)
-        for circuit in demand.circuits:
-            pairs = zip(folded.of(circuit), demand.wanted, strict=True)
+    for target in targets:
+        folded = fold(installed, target.task.candidates, target.circuits, target.task.prompts)
+        for circuit in target.circuits:
+            pairs = zip(folded.of(circuit), target.wanted, strict=True)
             if any(found.decision != frozenset({wanted}) for found, wanted in pairs):
                 return False
     return True

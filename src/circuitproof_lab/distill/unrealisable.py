@@ -1,6 +1,6 @@
 """Certificates that no program of a bounded language will do: every meaning with the prompt that refutes it.
 
-The statement is about all programs of the language, by their meaning on the prompts of the demands: programs
+The statement is about all programs of the language, by their meaning on the prompts of the targets: programs
 with equal rows there decide alike. `recheck` lists the language anew, works out the rows of every refuted
 program by the exact meaning, compares the two lists, and computes every refuting decision again.
 """
@@ -26,10 +26,10 @@ from circuitproof.programs.syntax import Program
 from circuitproof.programs.text import parse, to_text
 from circuitproof.proof.fold import fold
 from circuitproof.tasks.task import Task
-from circuitproof_lab.distill.decide import Refutation, with_program
-from circuitproof_lab.distill.demand import Demand, demands_of
-from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.decide import WrongDecision, with_program
+from circuitproof_lab.distill.decision_target import DecisionTarget, targets_of
 from circuitproof_lab.distill.meanings import Meanings, meaning_name
+from circuitproof_lab.distill.prefix_table import PrefixTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class RefutedMeaning:
     """The simplest program of a meaning, and a decision that it gets wrong."""
 
     program: Program
-    refutation: Refutation
+    refutation: WrongDecision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class Unrealisable:
             lines = to_text(one.program).splitlines()[1:-1]
             places = [rules.setdefault(line, len(rules)) for line in lines]
             at = one.refutation
-            refuted.append([at.demand, at.circuit, at.prompt, choices.index(one.program.otherwise), *places])
+            refuted.append([at.target, at.circuit, at.prompt, choices.index(one.program.otherwise), *places])
         return {
             "model": str(self.model),
             "head": str(self.head),
@@ -121,11 +121,11 @@ def recheck(certificate: Unrealisable, frozen: Frozen, tasks: Sequence[Task]) ->
         raise InvalidError(
             f"the certificate has {len(certificate.circuits)} lists of circuits for {len(tasks)} tasks"
         )
-    ground = Ground(tuple(prompt for task in tasks for prompt in task.prompts))
-    _recheck_list(certificate, ground)
-    demands = demands_of(frozen, tasks, certificate.circuits, certificate.objective)
+    prefix_table = PrefixTable(tuple(prompt for task in tasks for prompt in task.prompts))
+    _recheck_list(certificate, prefix_table)
+    targets = targets_of(frozen, tasks, certificate.circuits, certificate.objective)
     for number, one in enumerate(certificate.refuted):
-        if _decides_right(certificate, frozen, demands, number):
+        if _decides_right(certificate, frozen, targets, number):
             raise InvalidError(
                 f"refuted meaning {number} decides prompt {one.refutation.prompt} as wanted; "
                 "its program is not refuted there"
@@ -150,13 +150,13 @@ def model_digest(frozen: Frozen) -> Digest:
     )
 
 
-def _recheck_list(certificate: Unrealisable, ground: Ground) -> None:
+def _recheck_list(certificate: Unrealisable, prefix_table: PrefixTable) -> None:
     """Refuse a certificate unless it refutes just the meanings of its language."""
     language = certificate.language
-    meanings = Meanings(ground, language.grammar, ground.own())
+    meanings = Meanings(prefix_table, language.grammar, prefix_table.own())
     meanings.learn(language.words)
     meanings.grow()
-    names = {meaning_name(ground.rows(one.program)) for one in certificate.refuted}
+    names = {meaning_name(prefix_table.rows(one.program)) for one in certificate.refuted}
     listed = digest_bytes(b"".join(sorted(names)))
     if len(names) != len(certificate.refuted):
         raise InvalidError("the certificate refutes a meaning twice; want each once")
@@ -167,17 +167,19 @@ def _recheck_list(certificate: Unrealisable, ground: Ground) -> None:
         )
 
 
-def _decides_right(certificate: Unrealisable, frozen: Frozen, demands: Sequence[Demand], number: int) -> bool:
+def _decides_right(
+    certificate: Unrealisable, frozen: Frozen, targets: Sequence[DecisionTarget], number: int
+) -> bool:
     one = certificate.refuted[number]
     at = one.refutation
     try:
-        demand = demands[at.demand]
-        circuit, prompt = demand.circuits[at.circuit], demand.task.prompts[at.prompt]
+        target = targets[at.target]
+        circuit, prompt = target.circuits[at.circuit], target.task.prompts[at.prompt]
     except IndexError as error:
         raise InvalidError(f"refuted meaning {number}: its task, circuit or prompt is not there") from error
     installed = with_program(frozen, certificate.head, one.program)
-    (found,) = fold(installed, demand.task.candidates, [circuit], [prompt]).of(circuit)
-    return found.decision == frozenset({demand.wanted[at.prompt]})
+    (found,) = fold(installed, target.task.candidates, [circuit], [prompt]).of(circuit)
+    return found.decision == frozenset({target.wanted[at.prompt]})
 
 
 def _read_circuits(asked: object, where: str) -> tuple[Circuit, ...]:
@@ -190,12 +192,12 @@ def _read_refuted(fields: Fields, language: Language) -> tuple[RefutedMeaning, .
     for number, row in enumerate(fields.integer_rows("refuted")):
         where = f"{fields.path('refuted')}[{number}]"
         match row:
-            case (demand, circuit, prompt, choice, *places) if (
+            case (target, circuit, prompt, choice, *places) if (
                 min(row) >= 0 and choice < len(choices) and max(places, default=-1) < len(rules)
             ):
                 lines = [rules[place] for place in places]
                 program = parse("\n".join(["default 0", *lines, f"otherwise {choices[choice]}"]), where)
-                found.append(RefutedMeaning(program, Refutation(demand, circuit, prompt)))
+                found.append(RefutedMeaning(program, WrongDecision(target, circuit, prompt)))
             case _:
                 raise InputError(f"{where} is {[*row]}, want task, circuit, prompt, fallback and known rules")
     return tuple(found)

@@ -11,10 +11,10 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Edge, Head
 from circuitproof.files.printing import plural
 from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.drawings.circuit import FEW, PAGE_WIDTH, draw_sideways
 from circuitproof.reports.elements import Element
 from circuitproof.reports.numbers import Numbers
-from circuitproof.reports.story import Story
 from circuitproof.reports.words import program_line
 from circuitproof_lab.figures.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, centred, legible
 
@@ -50,16 +50,16 @@ class Sketch:
     """What was proved of it, in small print."""
 
 
-def sketch_of(story: Story) -> Sketch:
+def sketch_of(view: BundleView) -> Sketch:
     """Return what is drawn of a bundle that the checker has judged."""
-    bundle, circuit = story.bundle, story.bundle.circuit
-    needs = story.numbers.needs if isinstance(story.numbers, Numbers) else {}
+    bundle, circuit = view.bundle, view.bundle.circuit
+    needs = view.numbers.needs if isinstance(view.numbers, Numbers) else {}
     lines = _lines_of([_answer_line(one) for one in bundle.answers])
     if needs and len(circuit) <= FEW:
         lines.append("on an edge: prompts decided otherwise, or tied, without it")
     programs = {head: one for head, one in bundle.frozen.programs.items() if head in circuit.nodes()}
     domain = "a pattern" if bundle.pattern is not None else plural(len(bundle.domain.prompts), "prompt")
-    whole, outcome = len(circuit.graph.edges()), story.judgement.outcome.name.lower()
+    whole, outcome = len(circuit.graph.edges()), view.judgement.outcome.name.lower()
     return Sketch(
         f"{bundle.task.name}: {len(circuit):,} of {whole:,} edges on {domain}; checker: {outcome}",
         circuit,

@@ -17,7 +17,7 @@ _HATCHES = ("", "////", "", "....", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Encoding:
+class EncodingRow:
     """One circuit: its name, its edges, the assertions per edge from each source, and the paper's."""
 
     name: str
@@ -28,25 +28,25 @@ class Encoding:
     paper: Annotated[int, Key("paper_per_edge")]
 
 
-def read_encodings(path: Path) -> tuple[Encoding, ...]:
+def read_encodings(path: Path) -> tuple[EncodingRow, ...]:
     """Read what `circuitproof cost --json` printed."""
     accounts = read_fields(path).items("accounts")
     return tuple(_encoding(Fields(one, f"{path}.accounts[{place}]")) for place, one in enumerate(accounts))
 
 
-def _encoding(fields: Fields) -> Encoding:
+def _encoding(fields: Fields) -> EncodingRow:
     edges, sources = fields.integer("edges", least=1), fields.fields("total").fields("assertions")
     names, name = sources.keys(), "/".join(Path(fields.text("model")).parts[-2:])
     per_edge = {source: sources.integer(source) / edges for source in names}
-    return Codec().record(Encoding, fields, name=name, edges=edges, per_edge=per_edge)
+    return Codec().record(EncodingRow, fields, name=name, edges=edges, per_edge=per_edge)
 
 
-def draw_encodings(encodings: Sequence[Encoding]) -> Drawing:
+def draw_encodings(encodings: Sequence[EncodingRow]) -> Drawing:
     """Return our bars, and the paper's beside them on an axis of their own: another thing is counted."""
     return Drawing(WIDTH, 1.4 + 0.5 * len(encodings), lambda figure: _paint(figure, encodings))
 
 
-def _paint(figure: "Figure", encodings: Sequence[Encoding]) -> None:
+def _paint(figure: "Figure", encodings: Sequence[EncodingRow]) -> None:
     ours, papers = figure.subplots(1, 2, sharey=True, width_ratios=[2, 1])
     _ours(ours, encodings)
     papers.barh(range(len(encodings)), [one.paper / 1000 for one in encodings], 0.6, color=GREY)
@@ -57,7 +57,7 @@ def _paint(figure: "Figure", encodings: Sequence[Encoding]) -> None:
     legend_below(figure, ours, 5)
 
 
-def _ours(axes: "Axes", encodings: Sequence[Encoding]) -> None:
+def _ours(axes: "Axes", encodings: Sequence[EncodingRow]) -> None:
     starts = [0.0] * len(encodings)
     for place, source in enumerate(dict.fromkeys(name for one in encodings for name in one.per_edge)):
         sizes = [one.per_edge.get(source, 0.0) for one in encodings]
@@ -73,6 +73,6 @@ def _ours(axes: "Axes", encodings: Sequence[Encoding]) -> None:
     axes.set(title="counted here", xlabel="assertions per kept edge")
 
 
-def _label(one: Encoding) -> str:
+def _label(one: EncodingRow) -> str:
     unproved = "" if one.verdict == "proved" else f"\n{one.verdict}: compare with nothing"
     return f"{legible(one.name)}\n{legible(one.variant)}, {one.edges} edges{unproved}"

@@ -8,14 +8,14 @@ from circuitproof.bundle.files import CLAIM
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import refuse_existing, write_directory
 from circuitproof.files.reading import read_fields
-from circuitproof.reports.story import Story, Unjudged, tell
+from circuitproof.reports.bundle_view import BundleView, Unjudged, tell
 from circuitproof_lab.figures.changes import COMPARISON, draw_changes, read_changes
 from circuitproof_lab.figures.circuit import draw_circuit, sketch_of
 from circuitproof_lab.figures.encoding import draw_encodings, read_encodings
 from circuitproof_lab.figures.frontier import draw_frontier
 from circuitproof_lab.figures.lesions import draw_lesions, ladder_panels, migration_panels
 from circuitproof_lab.figures.modes import draw_modes
-from circuitproof_lab.figures.radii import Spread, draw_radii, spread_of
+from circuitproof_lab.figures.radii import RadiiByAnswer, draw_radii, spread_of
 from circuitproof_lab.figures.style import Drawing, refuse_undrawable, write_drawing
 from circuitproof_lab.figures.timeline import draw_timeline
 from circuitproof_lab.records.audit import MeasuredState, read_states
@@ -37,11 +37,11 @@ class Exhibit:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FigureSource:
     """A run folder, a bundle or a file of accounts, with the bundles in it judged."""
 
     path: Path
-    bundles: tuple[Story | Unjudged, ...]
+    bundles: tuple[BundleView | Unjudged, ...]
 
     def files(self, name: str) -> list[Path]:
         return [self.path] if self.path.is_file() and name == COST else sorted(self.path.rglob(name))
@@ -57,11 +57,11 @@ class Written:
     reason: str
 
 
-def open_source(path: Path) -> Source:
+def open_source(path: Path) -> FigureSource:
     """Let the checker judge every bundle that stands at or below a path."""
     if not path.exists():
         raise InputError(f"cannot read {path}: there is no such run, bundle or file")
-    return Source(path, tuple(tell(claim.parent) for claim in sorted(path.rglob(CLAIM))))
+    return FigureSource(path, tuple(tell(claim.parent) for claim in sorted(path.rglob(CLAIM))))
 
 
 def exhibits(paths: Sequence[Path]) -> tuple[Exhibit, ...]:
@@ -109,11 +109,11 @@ def _free_name(one: Exhibit, paths: Sequence[Path], taken: Collection[str | None
     return next(one for one in names if one not in taken)
 
 
-def _modes(sources: Sequence[Source]) -> Exhibit:
-    stories = [one for source in sources for one in source.bundles if isinstance(one, Story)]
+def _modes(sources: Sequence[FigureSource]) -> Exhibit:
+    views = [one for source in sources for one in source.bundles if isinstance(one, BundleView)]
     files = [file for source in sources for file in source.files(STUDY)]
-    lessons = [read_fields(file).fields("lesson") for file in files]
-    return Exhibit("modes", "all", draw_modes(stories, lessons))
+    reports = [read_fields(file).fields("report") for file in files]
+    return Exhibit("modes", "all", draw_modes(views, reports))
 
 
 def trials_in(run: Path) -> tuple[GateOutcome, ...]:
@@ -127,12 +127,12 @@ def states_in(run: Path) -> tuple[MeasuredState, ...]:
     return tuple(one for file in sorted(run.glob(f"*/{_FIRST_STATE}")) for one in read_states(file.parent))
 
 
-def _runs(source: Source, name: str, depth: int) -> tuple[Path, ...]:
+def _runs(source: FigureSource, name: str, depth: int) -> tuple[Path, ...]:
     """Return the folders that files of a name stand so deep in."""
     return tuple(dict.fromkeys(file.absolute().parents[depth] for file in source.files(name)))
 
 
-def _of_runs(source: Source) -> Iterator[Exhibit]:
+def _of_runs(source: FigureSource) -> Iterator[Exhibit]:
     for run in _runs(source, GATE, 2):
         trials = trials_in(run)
         yield Exhibit("timeline", run, draw_timeline(trials))
@@ -150,12 +150,12 @@ def _of_runs(source: Source) -> Iterator[Exhibit]:
         yield Exhibit("cost", file, draw_encodings(read_encodings(file)))
 
 
-def _of_bundles(source: Source) -> Iterator[Exhibit]:
+def _of_bundles(source: FigureSource) -> Iterator[Exhibit]:
     for one in source.bundles:
-        if isinstance(one, Story):
+        if isinstance(one, BundleView):
             spread = spread_of(one)
             yield Exhibit("circuit", one.bundle.path, draw_circuit(sketch_of(one)))
-            histogram = draw_radii(spread) if isinstance(spread, Spread) else spread
+            histogram = draw_radii(spread) if isinstance(spread, RadiiByAnswer) else spread
             yield Exhibit("radii", one.bundle.path, histogram)
         else:
             yield Exhibit("circuit", one.path, one.judgement.reason)

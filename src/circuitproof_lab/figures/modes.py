@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from circuitproof.files.printing import plural
 from circuitproof.files.reading import Fields
-from circuitproof.reports.story import Story
+from circuitproof.reports.bundle_view import BundleView
 from circuitproof_lab.figures.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, centred, legible
 
 if TYPE_CHECKING:
@@ -33,27 +33,27 @@ _STEPS = {
 """What happens in each setting, from top to bottom."""
 
 
-def draw_modes(stories: Sequence[Story], lessons: Sequence[Fields]) -> Drawing:
+def draw_modes(views: Sequence[BundleView], reports: Sequence[Fields]) -> Drawing:
     """Return a column per setting, from what is looked at down to what was found.
 
     Bundles are of one setting or another by whether their circuits read program heads.
     """
-    direct = [_result(story) for story in stories if not _has_program(story)]
-    taught = [f"{one.text('name')}: {one.text('verdict')}, {one.integer('words')} words" for one in lessons]
-    distilled = [_result(story) for story in stories if _has_program(story)]
+    direct = [_result(view) for view in views if not _has_program(view)]
+    taught = [f"{one.text('name')}: {one.text('verdict')}, {one.integer('words')} words" for one in reports]
+    distilled = [_result(view) for view in views if _has_program(view)]
     found = (direct, taught, distilled)
     lines = max(1, *(min(len(one), _MOST + 1) for one in found))
     return Drawing(WIDTH, 2.75 + 0.15 * lines, lambda figure: _paint(canvas(figure), found))
 
 
-def _has_program(story: Story) -> bool:
-    return any(node in story.bundle.frozen.programs for node in story.bundle.circuit.live().nodes())
+def _has_program(view: BundleView) -> bool:
+    return any(node in view.bundle.frozen.programs for node in view.bundle.circuit.live().nodes())
 
 
-def _result(story: Story) -> str:
-    bundle = story.bundle
+def _result(view: BundleView) -> str:
+    bundle = view.bundle
     domain = "a pattern" if bundle.pattern is not None else plural(len(bundle.domain.prompts), "prompt")
-    outcome = story.judgement.outcome.name.lower()
+    outcome = view.judgement.outcome.name.lower()
     return f"{legible(bundle.task.name, 20)}: {outcome}, {plural(len(bundle.circuit), 'edge')}, {domain}"
 
 

@@ -6,8 +6,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.numbers import Numbers
-from circuitproof.reports.story import Story
 from circuitproof.reports.words import token_name
 from circuitproof_lab.figures.style import COLOURS, INK, WIDTH, Drawing, legend_below, legible, orders_axis
 
@@ -21,7 +21,7 @@ _WIDE = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class RadiiByAnswer:
     """The radii of the prompts of each right answer, and the radii at which robustness was claimed."""
 
     title: str
@@ -29,9 +29,9 @@ class Spread:
     claimed: tuple[float, ...]
 
 
-def spread_of(story: Story) -> Spread | str:
+def spread_of(view: BundleView) -> RadiiByAnswer | str:
     """Return the radii of a bundle's prompts, or in a sentence why there are none."""
-    bundle, numbers = story.bundle, story.numbers
+    bundle, numbers = view.bundle, view.numbers
     if bundle.pattern is not None:
         return "its domain is a pattern, whose prompts are too many for a radius each"
     if not isinstance(numbers, Numbers):
@@ -39,22 +39,22 @@ def spread_of(story: Story) -> Spread | str:
     if bundle.frozen.architecture.has_norm:
         return "a norm reads the final residual, so radii have no closed form; circuitproof radius finds them"
     radii: dict[str, list[float]] = {}
-    for answer, place in zip(story.answers, numbers.cell_of, strict=True):
+    for answer, place in zip(view.answers, numbers.cell_of, strict=True):
         if (flip := numbers.cells[place].flip) is not None:
             radii.setdefault(token_name(bundle.task, answer), []).append(float(flip.radius))
     if not radii:
         return "no decision is clear and can be changed, so there are no radii"
     asked = [answer.prop for answer in bundle.answers if isinstance(answer.prop, Robustness)]
     claimed = tuple(float(prop.epsilon) for prop in asked if prop.at.is_final_residual)
-    return Spread(bundle.task.name, {name: tuple(found) for name, found in radii.items()}, claimed)
+    return RadiiByAnswer(bundle.task.name, {name: tuple(found) for name, found in radii.items()}, claimed)
 
 
-def draw_radii(spread: Spread) -> Drawing:
+def draw_radii(spread: RadiiByAnswer) -> Drawing:
     """Return a histogram, the prompts of each answer on those of the one before."""
     return Drawing(WIDTH * 0.75, 2.8, lambda figure: _paint(figure, spread))
 
 
-def _paint(figure: "Figure", spread: Spread) -> None:
+def _paint(figure: "Figure", spread: RadiiByAnswer) -> None:
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     axes = figure.subplots()

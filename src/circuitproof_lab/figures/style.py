@@ -98,7 +98,7 @@ def _look() -> Iterator[None]:
 
 
 def canvas(figure: "Figure") -> "Axes":
-    """Return an empty sheet of the figure's size, one unit an inch, for what is no plot."""
+    """Return an empty canvas of the figure's size, one unit an inch, for what is no plot."""
     figure.set_layout_engine("none")
     width, height = figure.get_size_inches()
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
@@ -122,7 +122,7 @@ def orders_axis(axes: "Axes", locator: "Locator") -> None:
 
 
 def legible(text: str, most: int = 40) -> str:
-    """Return a stranger's text on one line, with signs spelled out that the font does not have."""
+    """Return untrusted text on one line, with signs spelled out that the font does not have."""
     known = _signs()
     return "".join(sign if ord(sign) in known else f"\\u{ord(sign):04x}" for sign in shown_text(text, most))
 

@@ -12,7 +12,7 @@ from circuitproof.circuits.readers import reads_prompt
 from circuitproof.circuits.spelling import parse_edges
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import Digest, digest_file, digest_together
-from circuitproof.files.codec import Codec, Count, FolderName, Positive, Radius
+from circuitproof.files.codec import Codec, FolderName, Positive, PositiveInt, PositiveRational
 from circuitproof.files.kinds import FileKind, of_kind
 from circuitproof.files.reading import (
     Fields,
@@ -38,7 +38,7 @@ from circuitproof_lab.train.loop import Seed
 from circuitproof_lab.train.windows import Windows
 
 
-class Choice(StrEnum):
+class RungChoice(StrEnum):
     """Which rung that passes its gates becomes the model of record."""
 
     FIRST = "first"
@@ -61,7 +61,7 @@ class SeededBase:
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
+class QualityBudget:
     """A text on which the artifact's loss must stay below a budget."""
 
     windows: Windows
@@ -92,10 +92,10 @@ class Construction:
     blueprints: tuple[Blueprint, ...]
     rungs: tuple[Rung, ...]
     calibration: Calibration
-    choice: Choice
-    quality: Quality | None
-    epsilon: Radius
-    anchors: Count
+    choice: RungChoice
+    quality: QualityBudget | None
+    epsilon: PositiveRational
+    anchors: PositiveInt
     digest: Digest
     text: TextTerm | None = None
     """What calibration is to lose little on; a recipe of its own names none."""
@@ -113,7 +113,7 @@ def load_construction(path: Path, base: Path | None = None) -> Construction:
             trained = {
                 "rungs": read_rungs(codec, part),
                 "calibration": codec.record(Calibration, part),
-                "choice": part.choice("choose", Choice),
+                "choice": part.choice("choose", RungChoice),
             }
         quality = _read_quality(codec, fields, encoder) if fields.has("quality") else None
 
@@ -128,13 +128,13 @@ def load_construction(path: Path, base: Path | None = None) -> Construction:
     return construction
 
 
-def _read_quality(codec: Codec, fields: Fields, encoder: Encoder) -> Quality:
+def _read_quality(codec: Codec, fields: Fields, encoder: Encoder) -> QualityBudget:
     """Read which text is measured: the last tenth of it, which nothing is trained on."""
     with reading_part(fields, "quality") as part:
         text, width = codec.value(Path, part, "text"), part.integer("window", least=1)
         tokens = np.array(encoder.encode(read_bytes(text).decode(errors="replace")))
         held_out = Windows(tokens[-max(width + 1, len(tokens) // 10) :], width, "held-out")
-        return Quality(held_out, part.integer("batch", least=1), part.number("budget", above=0))
+        return QualityBudget(held_out, part.integer("batch", least=1), part.number("budget", above=0))
 
 
 def _digest(path: Path, base: SeededBase | Path, tasks: Sequence[Task]) -> Digest:
@@ -204,7 +204,7 @@ def _refuse_misfit(construction: Construction, where: str) -> None:
     names = [blueprint.task.name for blueprint in construction.blueprints]
     if not names or len(set(names)) != len(names) or not all(name.isidentifier() for name in names):
         raise InputError(f"{where}.artifacts are {names}, want some, with distinct plain names")
-    if construction.choice is Choice.QUALITY and construction.quality is None:
+    if construction.choice is RungChoice.QUALITY and construction.quality is None:
         raise InputError(f"{where} chooses by quality but names no text; add a [quality] table")
     for blueprint in construction.blueprints:
         name = f"{where}: artifact {blueprint.task.name!r}"

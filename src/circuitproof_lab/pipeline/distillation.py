@@ -96,7 +96,7 @@ class SeedReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seed:
+class _SeededJob:
     """One seed of a recipe, and its part of the run."""
 
     recipe: DistillationRecipe
@@ -115,7 +115,9 @@ def distill(
     if jobs < 1:
         raise InputError(f"{jobs} jobs were asked for, want at least 1")
     declared_by(recipe.source).refuse_inexact("a distillation")
-    seeds = [_Seed(recipe, seed, Run(out / f"seed-{seed}", partial(on_stage, seed))) for seed in recipe.seeds]
+    seeds = [
+        _SeededJob(recipe, seed, Run(out / f"seed-{seed}", partial(on_stage, seed))) for seed in recipe.seeds
+    ]
     with begin_run(out, recipe.name, recipe.digest, _size(recipe)):
         if jobs == 1:
             return tuple(map(_distill_seed, seeds))
@@ -132,7 +134,7 @@ def _size(recipe: DistillationRecipe) -> int:
     return len(recipe.seeds) * (trainings * training_size(sizes) + proofs * model_size(sizes))
 
 
-def _distill_seed(job: _Seed) -> SeedReport:
+def _distill_seed(job: _SeededJob) -> SeedReport:
     rounds: list[Round] = []
     try:
         source = _source(job)
@@ -147,7 +149,7 @@ def _distill_seed(job: _Seed) -> SeedReport:
     return SeedReport(seed=job.seed, rounds=tuple(rounds), proofs=_prove(job, rounds[-1]))
 
 
-def _source(job: _Seed) -> Path:
+def _source(job: _SeededJob) -> Path:
     """Return the neural model, which must decide every prompt right."""
     folder = job.run.folder / "source"
     stored = train_recipe(job.recipe.source_of(job.seed), folder, Watcher(), job.run.tell)
@@ -158,7 +160,7 @@ def _source(job: _Seed) -> Path:
     return folder / MODEL
 
 
-def _extract(job: _Seed, model: Path, place: str) -> tuple[Behaviour, ...]:
+def _extract(job: _SeededJob, model: Path, place: str) -> tuple[Behaviour, ...]:
     """Return each task with the circuit that extraction finds for it."""
     run = job.run.within(place)
 
@@ -171,16 +173,16 @@ def _extract(job: _Seed, model: Path, place: str) -> tuple[Behaviour, ...]:
 
 
 def _round(
-    job: _Seed, name: str, start: Path, behaviours: tuple[Behaviour, ...], treatment: Treatment
+    job: _SeededJob, name: str, start: Path, behaviours: tuple[Behaviour, ...], treatment: Treatment
 ) -> Round:
     """Heal a model under an objective and see what became of its behaviours."""
-    therapy = job.recipe.therapy.seeded(job.seed)
-    plan = HealingCourse(therapy.plan, therapy.draw, therapy.weighings[treatment])
+    healing = job.recipe.healing.seeded(job.seed)
+    plan = HealingCourse(healing.plan, healing.draw, healing.weighings[treatment])
     model = heal(job.run.within(name), partial(load_model, start), behaviours, plan, f"{name}: healing")
     return _examine(job, name, model, behaviours)
 
 
-def _examine(job: _Seed, name: str, path: Path, behaviours: tuple[Behaviour, ...]) -> Round:
+def _examine(job: _SeededJob, name: str, path: Path, behaviours: tuple[Behaviour, ...]) -> Round:
     """Extract again, silence programs, and write down what became of the behaviours."""
     found, model = _extract(job, path, name), load_model(path).model
     migrations = tuple(
@@ -192,7 +194,7 @@ def _examine(job: _Seed, name: str, path: Path, behaviours: tuple[Behaviour, ...
     return done
 
 
-def _chase(job: _Seed, last: Round) -> Round:
+def _chase(job: _SeededJob, last: Round) -> Round:
     """Program the heads that the mechanism moved to, and heal once more with what was found declared."""
     declared = _found(last)
     installed = install_programs(job.run.within(CHASE), last.model, declared, job.recipe.bounds)
@@ -203,7 +205,7 @@ def _found(done: Round) -> tuple[Behaviour, ...]:
     return tuple(Behaviour(one.behaviour.task, one.found) for one in done.migrations)
 
 
-def _prove(job: _Seed, last: Round) -> tuple[DistillationProof, ...]:
+def _prove(job: _SeededJob, last: Round) -> tuple[DistillationProof, ...]:
     """Prove the four properties of the final circuits, unless the model does not even decide right."""
     if last.fate is Fate.FAILED:
         return ()

@@ -12,7 +12,7 @@ from circuitproof.files.codec import Codec, FolderName, Key
 from circuitproof.files.kinds import FileKind, of_kind
 from circuitproof.files.reading import Fields, read_toml, reading, reading_part
 from circuitproof.find.choices import Objective
-from circuitproof.find.extraction import Method
+from circuitproof.find.extraction import ExtractionMethod
 from circuitproof.programs.candidates import Grammar
 from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.heal import TERMS, Draw, Treatment, Weighing
@@ -23,14 +23,14 @@ from circuitproof_lab.train.loop import Seed, TrainingPlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Therapy:
+class HealingRecipe:
     """How models with programs are healed, under every objective alike but for its terms."""
 
     plan: TrainingPlan
     draw: Draw
     weighings: Mapping[Treatment, Weighing]
 
-    def seeded(self, seed: int) -> "Therapy":
+    def seeded(self, seed: int) -> "HealingRecipe":
         """Return the same with another seed."""
         return replace(self, plan=replace(self.plan, seed=seed), draw=replace(self.draw, seed=seed))
 
@@ -44,11 +44,11 @@ class DistillationRecipe:
     """How the neural models are trained, but for their seeds."""
     tasks: tuple[Task, ...]
     seeds: tuple[int, ...]
-    method: Annotated[Method, Key("extraction")]
+    method: Annotated[ExtractionMethod, Key("extraction")]
     """How circuits are extracted, before programs and after healing."""
     bounds: Annotated[Bounds, Key("synthesis")]
     """Within what a program is looked for, and what must agree with it installed."""
-    therapy: Annotated[Therapy, Key("healing")]
+    healing: Annotated[HealingRecipe, Key("healing")]
     gates: LesionGates
     epsilon: Fraction
     """The perturbation that the final circuits must withstand."""
@@ -69,7 +69,7 @@ class DistillationRecipe:
 
 def load_distillation_recipe(path: Path) -> DistillationRecipe:
     """Read the recipe of a distillation; paths in it are relative to its own folder."""
-    readers = {Method: _read_method, Bounds: _read_bounds, Therapy: _read_therapy}
+    readers = {ExtractionMethod: _read_method, Bounds: _read_bounds, HealingRecipe: _read_healing}
     codec = codec_in(path.parent).knowing(readers)
     with reading(of_kind(read_toml(path), path.name, FileKind.DISTILLATION), path.name) as fields:
         source = codec.value(Recipe, fields, "source")
@@ -100,9 +100,9 @@ def _read_seeds(fields: Fields) -> tuple[int, ...]:
     return seeds
 
 
-def _read_method(fields: Fields, key: str) -> Method:
+def _read_method(fields: Fields, key: str) -> ExtractionMethod:
     with reading_part(fields, key) as part:
-        method = Codec().whole(Method, part)
+        method = Codec().whole(ExtractionMethod, part)
     if method.objective is not Objective.MODEL:
         where = f"{part.path('objective')} is {method.objective}"
         raise InputError(f"{where}, want model: migration asks what a model does")
@@ -117,9 +117,9 @@ def _read_bounds(fields: Fields, key: str) -> Bounds:
         return Bounds(grammar=grammar, scope=part.choice("scope", Scope), budget=budget)
 
 
-def _read_therapy(fields: Fields, key: str) -> Therapy:
+def _read_healing(fields: Fields, key: str) -> HealingRecipe:
     with reading_part(fields, key) as part:
-        return Therapy(
+        return HealingRecipe(
             plan=Codec().record(TrainingPlan, part, seed=0, initial_deviation=0.0),
             draw=Codec().record(Draw, part, seed=0),
             weighings={treatment: _read_weighing(part, treatment) for treatment in Treatment},

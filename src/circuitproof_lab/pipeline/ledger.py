@@ -15,7 +15,7 @@ from typing import ClassVar, TypeAlias
 
 from circuitproof.errors import DeclarationError, InputError, InvalidError
 from circuitproof.files.canonical import Digest, canonical_json, digest_json
-from circuitproof.files.codec import Codec, Count, record_to_json, to_json
+from circuitproof.files.codec import Codec, PositiveInt, record_to_json, to_json
 from circuitproof.files.locked import locked
 from circuitproof.files.reading import parse_json, read_bytes, reading
 from circuitproof.tasks.task import Task
@@ -71,7 +71,7 @@ class Measured:
     tag: ClassVar[str] = "measured"
     split: Digest
     right: int
-    prompts: Count
+    prompts: PositiveInt
 
     def words(self) -> str:
         return f"gate measured, {self.right} of {self.prompts} right: {self.split}"

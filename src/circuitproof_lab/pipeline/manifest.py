@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from circuitproof.files.canonical import Digest, Json, digest_json
 from circuitproof.tasks.generator import GeneratedPrompt
 from circuitproof.tasks.task import Task
-from circuitproof_lab.pipeline.prompts import Prompts
+from circuitproof_lab.pipeline.prompts import PromptSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Split:
     """Rows of one generator under a name. What it is good for is not said here but by its holder."""
 
     name: str
-    generator: Prompts
+    generator: PromptSource
     rows: tuple[GeneratedPrompt, ...]
 
     @property

@@ -63,5 +63,5 @@ class TaskPrompts:
         return [GeneratedPrompt(prompt, names[answer], group, group) for prompt, answer, group in listed]
 
 
-Prompts: TypeAlias = Generator | TaskPrompts
+PromptSource: TypeAlias = Generator | TaskPrompts
 """Where the prompts of a protocol's task come from: templates of its own, or a declared task."""

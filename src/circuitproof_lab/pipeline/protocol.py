@@ -7,18 +7,18 @@ from pathlib import Path
 
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.files.canonical import Digest, digest_file, digest_together
-from circuitproof.files.codec import Codec, Count, FolderName, Radius
+from circuitproof.files.codec import Codec, FolderName, PositiveInt, PositiveRational
 from circuitproof.files.kinds import FileKind, of_kind
 from circuitproof.files.reading import Fields, read_toml, reading, reading_part
 from circuitproof.files.sealed import MANIFEST
-from circuitproof.find.choices import Rule
-from circuitproof.find.extraction import Method
+from circuitproof.find.choices import SelectionRule
+from circuitproof.find.extraction import ExtractionMethod
 from circuitproof.models.declaration import read_declaration
 from circuitproof.models.tokenizer import FileTokenizer
 from circuitproof.tasks.alphabet import TOY
-from circuitproof.tasks.generator import Encoder, Generator, Pool, Slot, Template, Words
+from circuitproof.tasks.generator import Encoder, Generator, NamedTokens, Pool, PromptTemplate, Slot
 from circuitproof.tasks.loading import load_listed_task, task_spec
-from circuitproof_lab.pipeline.prompts import Prompts, TaskPrompts
+from circuitproof_lab.pipeline.prompts import PromptSource, TaskPrompts
 from circuitproof_lab.pipeline.recipe import Recipe, codec_in
 from circuitproof_lab.train.tokenizer import gpt2_tokenizer
 
@@ -33,8 +33,8 @@ class Generation:
     name: str
     development: int = 0
     """How many prompts become development data without having been a gate."""
-    gate: Count
-    rule: Rule
+    gate: PositiveInt
+    rule: SelectionRule
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -50,13 +50,13 @@ class Protocol:
     name: FolderName
     model: Path | Recipe
     """A stored model, or how to train one."""
-    generators: tuple[Prompts, ...]
-    method: Method
+    generators: tuple[PromptSource, ...]
+    method: ExtractionMethod
     """All but its rule, which each generation has of its own."""
     generations: tuple[Generation, ...]
     stop_when_exact: bool
     """Whether a generation whose gates are all exact is the last."""
-    epsilon: Radius
+    epsilon: PositiveRational
     """How large a perturbation the final circuits are to withstand."""
     digest: Digest
 
@@ -68,7 +68,7 @@ def load_protocol(path: Path) -> Protocol:
         with reading_part(fields, "model") as part:
             model = _read_model(codec, part)
         with reading_part(fields, "method") as part:
-            method = codec.whole(Method, part, rule=Rule.SPARSITY)
+            method = codec.whole(ExtractionMethod, part, rule=SelectionRule.SPARSITY)
         generators = fields.each("tasks", _prompts_reader(fields, path.parent, model))
         digest = digest_together(digest_file(path), *_inputs(model, generators))
         given = {"model": model, "generators": generators, "method": method, "digest": digest}
@@ -77,19 +77,19 @@ def load_protocol(path: Path) -> Protocol:
     return protocol
 
 
-def _inputs(model: Path | Recipe, generators: Sequence[Prompts]) -> Iterator[Digest]:
+def _inputs(model: Path | Recipe, generators: Sequence[PromptSource]) -> Iterator[Digest]:
     """Yield the digests of all that a protocol names: the model, the vocabulary, and task files."""
     yield model.digest if isinstance(model, Recipe) else digest_file(model / MANIFEST)
     yield from dict.fromkeys(generator.vocabulary_digest for generator in generators)
     yield from (one.declared.digest for one in generators if isinstance(one, TaskPrompts))
 
 
-def _prompts_reader(protocol: Fields, folder: Path, model: Path | Recipe) -> Callable[[Fields], Prompts]:
+def _prompts_reader(protocol: Fields, folder: Path, model: Path | Recipe) -> Callable[[Fields], PromptSource]:
     """Return what reads where a task's prompts come from; only prompts in words need a vocabulary."""
     salt = protocol.text("salt")
     encoder = read_encoder(protocol, folder) if protocol.has("vocabulary") else None
 
-    def read(fields: Fields) -> Prompts:
+    def read(fields: Fields) -> PromptSource:
         if not fields.has("task"):
             words = encoder or read_encoder(protocol, folder)
             return Codec().record(Templates, fields).generator(words, salt)
@@ -112,7 +112,7 @@ def read_encoder(fields: Fields, folder: Path) -> Encoder:
     """Read which vocabulary prompts are written in: a known one by name, or a tokenizer's file or folder."""
     match fields.text("vocabulary"):
         case "toy":
-            return Words(TOY)
+            return NamedTokens(TOY)
         case "gpt2":
             return gpt2_tokenizer()
         case name:
@@ -135,7 +135,7 @@ class Templates:
             salt=salt,
             encoder=encoder,
             answers=tuple(self.answers.items()),
-            templates=tuple(starmap(Template, self.templates.items())),
+            templates=tuple(starmap(PromptTemplate, self.templates.items())),
             slots=tuple(starmap(Slot, self.slots.items())),
             pool=pool,
         )

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, TypeAlias, assert_never
 
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import Digest, digest_file, digest_together
-from circuitproof.files.codec import Codec, Count, FolderName, Key
+from circuitproof.files.codec import Codec, FolderName, Key, PositiveInt
 from circuitproof.files.kinds import FileKind, of_kind
 from circuitproof.files.reading import Fields, read_toml, reading, reading_part
 from circuitproof.models.architecture import Architecture, read_architecture
@@ -24,12 +24,12 @@ class TasksSource:
 
     tag: ClassVar[str] = "tasks"
     tasks: tuple[Task, ...]
-    batch: Count
+    batch: PositiveInt
     files: tuple[Path, ...] = ()
     """The files of those tasks that are not shipped."""
 
 
-Source: TypeAlias = TasksSource | CorpusSource
+DataSource: TypeAlias = TasksSource | CorpusSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Recipe:
 
     name: FolderName
     architecture: Architecture
-    source: Annotated[Source, Key("data")]
+    source: Annotated[DataSource, Key("data")]
     plan: Annotated[TrainingPlan, Key("training")]
     digest: Digest
     """The digest of the recipe and of the files it names: a run goes on only with what began it."""

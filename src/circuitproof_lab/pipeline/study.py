@@ -33,9 +33,9 @@ from circuitproof_lab.distill.heal import TextTerm
 from circuitproof_lab.distill.install import install
 from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.pipeline.construction import Artifact, construct
-from circuitproof_lab.pipeline.construction_recipe import Blueprint, Construction, Quality
+from circuitproof_lab.pipeline.construction_recipe import Blueprint, Construction, QualityBudget
 from circuitproof_lab.pipeline.localisation import open_gates
-from circuitproof_lab.pipeline.prompts import Prompts, TaskPrompts
+from circuitproof_lab.pipeline.prompts import PromptSource, TaskPrompts
 from circuitproof_lab.pipeline.protocol import Protocol, Templates
 from circuitproof_lab.pipeline.sizes import model_size, training_size
 from circuitproof_lab.pipeline.stages.check import check_bundle
@@ -54,7 +54,7 @@ from circuitproof_lab.records.gate import GateOutcome
 from circuitproof_lab.records.healing import Healed
 from circuitproof_lab.records.limits import Beyond
 from circuitproof_lab.records.viability import VIABILITY, Viability
-from circuitproof_lab.train.corpus import Part
+from circuitproof_lab.train.corpus import DocumentUse
 from circuitproof_lab.train.data import CorpusData
 from circuitproof_lab.train.tokenised import TokenisedCorpus, open_corpus
 from circuitproof_lab.train.windows import Windows
@@ -102,14 +102,14 @@ def _verdict(report: TaskReport) -> Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
+class _StudySite:
     """What all tasks of a study share."""
 
     study: Study
     run: Run
     base: Path
     stored: StoredModel
-    quality: Quality
+    quality: QualityBudget
     data: CorpusData
 
 
@@ -138,24 +138,26 @@ def _make_base(study: Study, run: Run, watchers: Watchers) -> Path:
     return run.folder / "base" / MODEL
 
 
-def _site(study: Study, run: Run, base: Path, corpus: TokenisedCorpus) -> _Site:
+def _site(study: Study, run: Run, base: Path, corpus: TokenisedCorpus) -> _StudySite:
     stored, recipe = load_model(base), study.removal.source
     if corpus.tokenizer is None or stored.alphabet != corpus.tokenizer.alphabet:
         raise InputError(
             f"{base} has other tokens than the study's corpus; give a model that was trained on it"
         )
-    windows = Windows(corpus.part(Part.HELD_OUT), recipe.architecture.context, Part.HELD_OUT)
+    windows = Windows(corpus.part(DocumentUse.HELD_OUT), recipe.architecture.context, DocumentUse.HELD_OUT)
     data = material_of(replace(recipe, plan=study.healing.plan), run.folder / CORPUS).data
     assert isinstance(data, CorpusData)  # noqa: S101  # a study has a corpus
-    return _Site(study, run, base, stored, Quality(windows, study.corpus.batch, float("inf")), data)
+    return _StudySite(
+        study, run, base, stored, QualityBudget(windows, study.corpus.batch, float("inf")), data
+    )
 
 
-def _base_quality(site: _Site) -> BaseQuality:
+def _base_quality(site: _StudySite) -> BaseQuality:
     loss = site.quality.loss(site.stored.model)
     return BaseQuality(loss, loss + log(site.study.budget))
 
 
-def _tasks(site: _Site, corpus: TokenisedCorpus) -> tuple[TaskReport, ...]:
+def _tasks(site: _StudySite, corpus: TokenisedCorpus) -> tuple[TaskReport, ...]:
     """Ask first whether the base does each task, then open the gates of those that it does, and go on."""
     pools = [_pool(site, task, corpus) for task in site.study.tasks]
     viable = [_viability(site, pool) for pool in pools]
@@ -165,7 +167,7 @@ def _tasks(site: _Site, corpus: TokenisedCorpus) -> tuple[TaskReport, ...]:
     return tuple(_task(site, one, pool, outcomes) for pool, one in zip(pools, viable, strict=True))
 
 
-def _pool(site: _Site, task: Templates | ListedTask, corpus: TokenisedCorpus) -> Prompts:
+def _pool(site: _StudySite, task: Templates | ListedTask, corpus: TokenisedCorpus) -> PromptSource:
     salt = site.study.salt
     if isinstance(task, Templates):
         assert corpus.tokenizer is not None  # noqa: S101  # a study's corpus has one
@@ -174,13 +176,13 @@ def _pool(site: _Site, task: Templates | ListedTask, corpus: TokenisedCorpus) ->
     return TaskPrompts(load_listed_task(str(task.file), site.stored.alphabet), salt)
 
 
-def _viability(site: _Site, pool: Prompts) -> Viability:
+def _viability(site: _StudySite, pool: PromptSource) -> Viability:
     rule, run = site.study.domain, site.run.within(pool.task)
     measure = partial(viability_of, site.stored.model, pool, rule.narrow, rule.least, site.study.prompts)
     return run.record(VIABILITY, Viability, measure, f"{pool.task}: does the model do it?")
 
 
-def _protocol(site: _Site, pools: Sequence[Prompts]) -> Protocol:
+def _protocol(site: _StudySite, pools: Sequence[PromptSource]) -> Protocol:
     study = site.study
     digests = (digest_file(site.base / MANIFEST), *(pool.digest for pool in pools))
     return Protocol(
@@ -195,7 +197,9 @@ def _protocol(site: _Site, pools: Sequence[Prompts]) -> Protocol:
     )
 
 
-def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[GateOutcome]) -> TaskReport:
+def _task(
+    site: _StudySite, viable: Viability, pool: PromptSource, outcomes: Sequence[GateOutcome]
+) -> TaskReport:
     """Build, prove and check the artifact of one task on its declared domain."""
     report = TaskReport(task=viable.task, viability=viable)
     if not viable.is_viable:
@@ -220,7 +224,7 @@ def _task(site: _Site, viable: Viability, pool: Prompts, outcomes: Sequence[Gate
 
 
 def _build(
-    site: _Site, run: Run, report: TaskReport, behaviour: Behaviour, programs: ProgramHeads
+    site: _StudySite, run: Run, report: TaskReport, behaviour: Behaviour, programs: ProgramHeads
 ) -> TaskReport:
     """Heal the model with the programs of a circuit; beside that calibrate, prove and check its artifact."""
     study = site.study
@@ -237,7 +241,7 @@ def _build(
     return replace(report, beyond=prove_beyond(run.within("beyond"), four, study.longest, study.deadline))
 
 
-def _extracted(site: _Site, run: Run, domain: Task) -> Circuit:
+def _extracted(site: _StudySite, run: Run, domain: Task) -> Circuit:
     """Return the circuit of the whole domain, by the right answers, at the largest threshold."""
     method = site.study.method
     method = replace(method, objective=Objective.PROGRAM, thresholds=(max(method.thresholds),))
@@ -248,7 +252,7 @@ def _extracted(site: _Site, run: Run, domain: Task) -> Circuit:
     return load_circuit(extract_circuit(run, search, telling=telling))
 
 
-def _healed(site: _Site, run: Run, behaviour: Behaviour, programs: ProgramHeads) -> Healed:
+def _healed(site: _StudySite, run: Run, behaviour: Behaviour, programs: ProgramHeads) -> Healed:
     """Heal the whole model with its text beside the task, and audit it."""
     healing, steps = site.study.healing, site.study.healing.plan.steps
     plan = HealingCourse(healing.plan, healing.draw, healing.weighing, TextTerm(site.data, healing.text))
@@ -260,7 +264,7 @@ def _healed(site: _Site, run: Run, behaviour: Behaviour, programs: ProgramHeads)
     return examine_healed(run, model, behaviour, HealingGates(site.study.gates, site.quality), steps)
 
 
-def _constructed(site: _Site, run: Run, behaviour: Behaviour, programs: ProgramHeads) -> Artifact:
+def _constructed(site: _StudySite, run: Run, behaviour: Behaviour, programs: ProgramHeads) -> Artifact:
     study = site.study
     construction = Construction(
         name=study.name,

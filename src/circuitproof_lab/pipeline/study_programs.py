@@ -15,11 +15,11 @@ from circuitproof.files.run import Run
 from circuitproof.find.attribute import arrange
 from circuitproof.find.choices import Objective, Order
 from circuitproof.find.objective import Meter, Tolerance
-from circuitproof.find.parts import Part
+from circuitproof.find.parts import EdgeGroup
 from circuitproof.find.prune import prune
 from circuitproof.models.declaration import ProgramHeads
 from circuitproof.nn.transformer import Transformer
-from circuitproof.programs.candidates import Grammar, Word, words_of
+from circuitproof.programs.candidates import Grammar, NamedOperand, words_of
 from circuitproof.programs.features import WordKind
 from circuitproof.programs.lines import parse_lines, to_lines
 from circuitproof.proof.effort import Pace
@@ -27,7 +27,7 @@ from circuitproof.proof.fold import fold
 from circuitproof.tasks.rules import OnlyOpener
 from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.choices import Scope
-from circuitproof_lab.distill.demand import Demand
+from circuitproof_lab.distill.decision_target import DecisionTarget
 from circuitproof_lab.distill.install import install
 from circuitproof_lab.distill.lesion import Behaviour, silence
 from circuitproof_lab.distill.propose import propose
@@ -114,7 +114,7 @@ def extract_again(run: Run, model: Transformer, behaviour: Behaviour, installed:
     return load_circuit(run.stage(AGAIN, write, telling))
 
 
-def _pruned(meter: Meter, order: Sequence[Part], circuit: Circuit) -> Circuit:
+def _pruned(meter: Meter, order: Sequence[EdgeGroup], circuit: Circuit) -> Circuit:
     """Take edges out in an order, again and again: what was needed may not be once others are gone."""
     left = [part for part in order if part[0] in circuit]
     smaller = prune(meter, left, Tolerance(_ANY_DIVERGENCE), start=circuit).circuit
@@ -127,8 +127,8 @@ def _search(
     """Let floats propose a program with which the circuit decides every prompt right."""
     begin, task = time.perf_counter(), behaviour.task
     bounds = Bounds(scope=Scope.CIRCUIT, budget=sys.maxsize, grammar=grammar, words=_words(task, grammar))
-    demand = Demand(task, (behaviour.circuit,), task.decisions())
-    found = propose(model, [demand], head, bounds, Pace(begin + deadline, time.perf_counter))
+    target = DecisionTarget(task, (behaviour.circuit,), task.decisions())
+    found = propose(model, [target], head, bounds, Pace(begin + deadline, time.perf_counter))
     return HeadSearch(
         layer=head.layer,
         index=head.index,
@@ -141,7 +141,7 @@ def _search(
     )
 
 
-def _words(task: Task, grammar: Grammar) -> tuple[Word, ...]:
+def _words(task: Task, grammar: Grammar) -> tuple[NamedOperand, ...]:
     """Return what conditions may name: of a task with openers these and what is near, else all that it has.
 
     Near are the first position, the query itself and the two positions before it.
@@ -149,6 +149,6 @@ def _words(task: Task, grammar: Grammar) -> tuple[Word, ...]:
     every = words_of(task.prompts, grammar)
     if not isinstance(task.answer, OnlyOpener):
         return every
-    openers = {Word(WordKind.TOKEN, opener) for opener, _ in task.answer.answers}
+    openers = {NamedOperand(WordKind.TOKEN, opener) for opener, _ in task.answer.answers}
     near = {WordKind.POSITION: 1, WordKind.DISTANCE: 3, WordKind.TOKEN: 0}
     return tuple(word for word in every if word in openers or word.number < near[word.kind])

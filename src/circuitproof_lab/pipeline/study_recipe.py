@@ -7,22 +7,22 @@ from typing import Annotated
 
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import Digest, digest_file, digest_together
-from circuitproof.files.codec import Codec, Count, FolderName, Key, Positive, Radius, Range
+from circuitproof.files.codec import Codec, FolderName, Key, Positive, PositiveInt, PositiveRational, Range
 from circuitproof.files.kinds import FileKind, of_kind
 from circuitproof.files.reading import Fields, read_toml, reading, reading_part
-from circuitproof.find.choices import Rule
-from circuitproof.find.extraction import Method
+from circuitproof.find.choices import SelectionRule
+from circuitproof.find.extraction import ExtractionMethod
 from circuitproof.programs.candidates import Grammar
 from circuitproof_lab.distill.calibrate import Calibration, Rung
 from circuitproof_lab.distill.heal import TERMS, Draw, Treatment, Weighing
 from circuitproof_lab.distill.migrate import LesionGates
-from circuitproof_lab.pipeline.construction_recipe import Choice, read_rungs
+from circuitproof_lab.pipeline.construction_recipe import RungChoice, read_rungs
 from circuitproof_lab.pipeline.norm_recipe import NormRecipe, load_norm_recipe
 from circuitproof_lab.pipeline.protocol import Generation, Templates
 from circuitproof_lab.pipeline.recipe import codec_in
 from circuitproof_lab.records.viability import Narrowing
 from circuitproof_lab.train.loop import TrainingPlan
-from circuitproof_lab.train.tokenised import Bytes, CorpusSource
+from circuitproof_lab.train.tokenised import ByteTokens, CorpusSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class ListedTask:
 class DomainRule:
     """Which prompts there are before the model is asked, and what becomes of those that it decides wrong."""
 
-    fillings: Count
+    fillings: PositiveInt
     """In how many ways each template is filled, each of them with every opener."""
     strata: tuple[str, ...]
     """The slots whose words part the prompts of a template into strata."""
     narrow: Narrowing
-    least: Count
+    least: PositiveInt
     """With fewer fillings left, a template goes."""
 
 
@@ -67,7 +67,7 @@ class Ladder:
 
     rungs: tuple[Rung, ...]
     calibration: Calibration
-    choice: Annotated[Choice, Key("choose")]
+    choice: Annotated[RungChoice, Key("choose")]
     text: Positive
     """The weight of the loss on text."""
 
@@ -82,7 +82,7 @@ class Study:
     """How the base is made: a model is trained on text and loses its norms."""
     domain: DomainRule
     tasks: tuple[Templates | ListedTask, ...]
-    method: Method
+    method: ExtractionMethod
     """How circuits are extracted; each generation has its own rule."""
     generations: tuple[Generation, ...]
     grammar: Grammar
@@ -94,9 +94,9 @@ class Study:
     ladder: Ladder
     budget: Annotated[float, Range(least=1)]
     """What perplexity may become, times that of the base."""
-    epsilon: Radius
-    anchors: Count
-    longest: Count
+    epsilon: PositiveRational
+    anchors: PositiveInt
+    longest: PositiveInt
     """Beyond the domain: how long the prompts of the pattern may be."""
     digest: Digest
 
@@ -121,7 +121,7 @@ def load_study(path: Path) -> Study:
         removal = codec.value(NormRecipe, fields, "removal")
         tasks = fields.each("tasks", lambda part: _read_task(codec, part))
         with reading_part(fields, "localisation") as part:
-            method = codec.whole(Method, part, rule=Rule.SPARSITY)
+            method = codec.whole(ExtractionMethod, part, rule=SelectionRule.SPARSITY)
         with reading_part(fields, "synthesis") as part:
             search = {"grammar": codec.record(Grammar, part), "deadline": part.number("deadline", above=0)}
         with reading_part(fields, "healing") as part:
@@ -157,7 +157,7 @@ def _read_healing(codec: Codec, fields: Fields, seed: int) -> CoreHealing:
 
 def _refuse_misfit(study: Study, where: str) -> None:
     source = study.removal.source.source
-    if not isinstance(source, CorpusSource) or isinstance(source.tokenizer, Bytes):
+    if not isinstance(source, CorpusSource) or isinstance(source.tokenizer, ByteTokens):
         raise InputError(f"{where}.removal trains on something else than text in tokens; want a corpus")
     names = [task.name for task in study.tasks]
     if not names or len(set(names)) != len(names) or not all(name.isidentifier() for name in names):

@@ -12,7 +12,7 @@ from circuitproof.files.reading import read_json, reading, reading_part
 from circuitproof.files.records import write_record
 from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.files.sealed import read_manifest
-from circuitproof.find.extraction import Method
+from circuitproof.find.extraction import ExtractionMethod
 from circuitproof.solvers.find import find_solver
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.tasks.domain import Domain
@@ -31,12 +31,12 @@ from circuitproof_lab.pipeline.surrogate_recipe import (
 )
 from circuitproof_lab.surrogate.equivalence import Examiners
 from circuitproof_lab.surrogate.fitting import fit_network
-from circuitproof_lab.surrogate.lesson import Lesson, lesson_of, read_lesson
 from circuitproof_lab.surrogate.network import WEIGHTS, open_network, write_network
 from circuitproof_lab.surrogate.refutation import read_refuted
 from circuitproof_lab.surrogate.relation import Basis, Relation, load_relation
+from circuitproof_lab.surrogate.report import SurrogateReport, read_report, report_of
 from circuitproof_lab.surrogate.study import run_study
-from circuitproof_lab.surrogate.teachers import Question, circuit_relation, plain_rendering
+from circuitproof_lab.surrogate.teachers import TeacherQuestion, circuit_relation, plain_rendering
 from circuitproof_lab.train.loop import Watcher
 
 TEACHER = "teacher.json"
@@ -44,7 +44,7 @@ SURROGATE, STUDY = "surrogate", "study.json"
 REFUTATIONS, DISPUTE = "refutations.json", "dispute.smt2"
 
 
-def run_surrogate(recipe: SurrogateRecipe, out: Path, tell: Tell = silent) -> tuple[Lesson, ...]:
+def run_surrogate(recipe: SurrogateRecipe, out: Path, tell: Tell = silent) -> tuple[SurrogateReport, ...]:
     """Run every study of a recipe into a folder of its own in `out`; what is finished is not repeated."""
     for name in recipe.solvers:
         find_solver(name)
@@ -54,7 +54,7 @@ def run_surrogate(recipe: SurrogateRecipe, out: Path, tell: Tell = silent) -> tu
         return tuple(_run(recipe, study, run.within(study.question.name)) for study in recipe.studies)
 
 
-def _run(recipe: SurrogateRecipe, study: StudyRecipe, run: Run) -> Lesson:
+def _run(recipe: SurrogateRecipe, study: StudyRecipe, run: Run) -> SurrogateReport:
     name = study.question.name
     relation = _teach(study, run)
     surrogate = run.stage(SURROGATE, lambda path: _fit(study, relation, path), f"{name}: surrogate")
@@ -101,14 +101,14 @@ def _relation(study: StudyRecipe, run: Run) -> Relation:
             model = train_model(run, recipe, material_of(recipe, run.folder / CORPUS), Watcher())
             kept = None
             if teacher.threshold is not None:
-                method = Method(thresholds=(teacher.threshold,))
+                method = ExtractionMethod(thresholds=(teacher.threshold,))
                 kept = load_circuit(extract_circuit(run, CircuitSearch(model, task, method)))
             return circuit_relation(model, kept, question, plain_rendering(question, task.tokens))
         case _:
             assert_never(teacher)
 
 
-def rule_task(question: Question, teacher: TrainedTeacher) -> Task:
+def rule_task(question: TeacherQuestion, teacher: TrainedTeacher) -> Task:
     """Return the task that a teacher is trained on: every word, with the rule's answer."""
     names = dict.fromkeys((*question.words.tokens.names, *question.answers.names))
     alphabet, prompts = Alphabet(tuple(names)), tuple(question.words)
@@ -138,7 +138,7 @@ def _study(recipe: SurrogateRecipe, study: StudyRecipe, relation: Relation, path
     content: Json = {
         "teacher_digest": str(relation.digest),
         "surrogate_digest": str(read_manifest(surrogate)[WEIGHTS]),
-        "lesson": lesson_of(found, relation, len(study.plan.data)).to_json(),
+        "report": report_of(found, relation, len(study.plan.data)).to_json(),
         "programs": {name: None if one is None else one.program.to_json() for name, one in tested.items()},
         "trials": to_json(found.trials),
     }
@@ -146,7 +146,7 @@ def _study(recipe: SurrogateRecipe, study: StudyRecipe, relation: Relation, path
     write_file(path, readable_json(content))
 
 
-def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
+def _read_study(path: Path, relation: Relation, surrogate: Path) -> SurrogateReport:
     """Read what a study taught and check again what refutes whole templates.
 
     A study of another teacher or surrogate than those beside it is refused.
@@ -157,11 +157,11 @@ def _read_study(path: Path, relation: Relation, surrogate: Path) -> Lesson:
             raise InputError(f"{path} is about another teacher or surrogate; remove it to repeat the study")
         for key in ("programs", "trials"):
             fields.value(key)
-        with reading_part(fields, "lesson") as part:
-            lesson = read_lesson(part)
+        with reading_part(fields, "report") as part:
+            report = read_report(part)
     file = path.parent / REFUTATIONS
     with reading(read_json(file), str(file)) as fields:
         refuted = fields.each("refutations", lambda part: read_refuted(part, relation))
-    if refuted != tuple(closed.template for closed in lesson.closed):
+    if refuted != tuple(closed.template for closed in report.closed):
         raise InputError(f"{file} refutes other templates than {path} says")
-    return lesson
+    return report

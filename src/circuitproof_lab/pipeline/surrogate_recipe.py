@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, TypeAlias, assert_never
 
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import Digest, digest_file, digest_together
-from circuitproof.files.codec import Codec, Count, FolderName, Key, Positive
+from circuitproof.files.codec import Codec, FolderName, Key, Positive, PositiveInt
 from circuitproof.files.kinds import FileKind, of_kind
 from circuitproof.files.reading import Fields, read_toml, reading, reading_part
 from circuitproof.files.sealed import MANIFEST
@@ -17,8 +17,8 @@ from circuitproof_lab.pipeline.recipe import codec_in, read_seed
 from circuitproof_lab.surrogate.fitting import Fitting
 from circuitproof_lab.surrogate.machines import TEMPLATES, find_template, ladder, read_program
 from circuitproof_lab.surrogate.study import StudyPlan
-from circuitproof_lab.surrogate.teachers import Question, Rendering
-from circuitproof_lab.surrogate.template import FilledTemplate, Signature, Template
+from circuitproof_lab.surrogate.teachers import Rendering, TeacherQuestion
+from circuitproof_lab.surrogate.template import FilledTemplate, ProgramTemplate, Signature
 from circuitproof_lab.surrogate.words import read_data, read_words
 from circuitproof_lab.train.loop import TrainingPlan
 
@@ -32,7 +32,7 @@ class TrainedTeacher:
     """Those that say what is taught."""
     rule: FilledTemplate
     architecture: Architecture
-    batch: Count
+    batch: PositiveInt
     plan: Annotated[TrainingPlan, Key("training")]
     threshold: Positive | None = None
     """If given, not the whole model teaches but a circuit of it, extracted at this many nats."""
@@ -72,7 +72,7 @@ Teacher: TypeAlias = TrainedTeacher | StoredTeacher | TableTeacher
 class StudyRecipe:
     """One teacher, how its surrogate is fitted, and what is searched for an explanation."""
 
-    question: Question
+    question: TeacherQuestion
     teacher: Teacher
     fitting: Annotated[Fitting, Key("surrogate")]
     plan: StudyPlan
@@ -115,7 +115,7 @@ def _read_study(fields: Fields, folder: Path, seed: int) -> StudyRecipe:
     return study
 
 
-def _codec(question: Question, folder: Path, seed: int) -> Codec:
+def _codec(question: TeacherQuestion, folder: Path, seed: int) -> Codec:
     """Return what reads the parts of a study: programs over its tokens, models trained with its seed."""
     codec, signature = codec_in(folder), Signature(question.words, question.answers)
 
@@ -131,21 +131,21 @@ def _codec(question: Question, folder: Path, seed: int) -> Codec:
     )
 
 
-def _read_question(fields: Fields) -> Question:
+def _read_question(fields: Fields) -> TeacherQuestion:
     name = Codec().value(FolderName, fields, "name")
     words = read_words(fields)
     words.refuse_unlistable()
-    return Question(name, words, Alphabet(fields.texts("answers")))
+    return TeacherQuestion(name, words, Alphabet(fields.texts("answers")))
 
 
-def _read_study_plan(codec: Codec, fields: Fields, question: Question) -> StudyPlan:
+def _read_study_plan(codec: Codec, fields: Fields, question: TeacherQuestion) -> StudyPlan:
     with reading_part(fields, "data") as part:
         data = read_data(part, question.words)
     templates = ladder(_read_templates(fields), Signature(question.words, question.answers))
     return codec.record(StudyPlan, fields, templates=templates, data=data)
 
 
-def _read_templates(fields: Fields) -> tuple[Template, ...]:
+def _read_templates(fields: Fields) -> tuple[ProgramTemplate, ...]:
     if not fields.has("templates"):
         return TEMPLATES
     names = fields.texts("templates")

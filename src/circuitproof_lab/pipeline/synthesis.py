@@ -32,7 +32,7 @@ _PAIR = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class SynthesisRequest:
     """What a user asks a program for."""
 
     model: Path
@@ -45,7 +45,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SynthesisReport:
     """What was found, from which tasks, and how long it took."""
 
     synthesis: Synthesis
@@ -76,7 +76,7 @@ class Report:
         }
 
 
-def synthesise(request: Request, out: Path, pace: Pace = UNHURRIED) -> Report:
+def synthesise(request: SynthesisRequest, out: Path, pace: Pace = UNHURRIED) -> SynthesisReport:
     """Search, and write the program to `out` or a certificate beside it, and a report in any case."""
     refuse_existing(out, certificate_path(out), report_path(out))
     if request.circuits and len(request.circuits) != len(request.tasks):
@@ -99,7 +99,7 @@ def synthesise(request: Request, out: Path, pace: Pace = UNHURRIED) -> Report:
     files = _files(found, out)
     certificate = files.get(certificate_path(out))
     digest = None if certificate is None else digest_bytes(certificate)
-    report = Report(found, tuple((task.name, task.digest) for task in tasks), digest, seconds)
+    report = SynthesisReport(found, tuple((task.name, task.digest) for task in tasks), digest, seconds)
     with keeping(report):
         write_files({report_path(out): readable_json(report.to_json()), **files})
     return report

@@ -15,7 +15,7 @@ from circuitproof_lab.figures.changes import COMPARISON
 from circuitproof_lab.pipeline.sizes import training_size
 from circuitproof_lab.pipeline.stages.remove_norms import Watchers, remove_norms
 from circuitproof_lab.pipeline.stages.train import CORPUS, MODEL, material_of, train_recipe
-from circuitproof_lab.pipeline.variants_recipe import Removal, Reported, Variant, VariantsRecipe
+from circuitproof_lab.pipeline.variants_recipe import ModelVariant, RemovedNorms, Reported, VariantsRecipe
 from circuitproof_lab.train.data import CorpusData
 from circuitproof_lab.train.loop import Watcher
 
@@ -24,7 +24,7 @@ Watch: TypeAlias = Callable[[str, int], Watcher]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredModel:
     """One trained model on all that is held out, and on all of the second corpus."""
 
     seed: int
@@ -35,7 +35,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class SeedSpread:
     """A measure over seeds."""
 
     mean: float
@@ -48,26 +48,26 @@ class VariantRow:
     """One variant: each seed of it, and how far it is from the first variant of the same seed."""
 
     name: str
-    runs: tuple[Measured, ...]
-    loss: Spread
-    loss_change: Spread
-    perplexity: Spread
-    perplexity_change: Spread
+    runs: tuple[MeasuredModel, ...]
+    loss: SeedSpread
+    loss_change: SeedSpread
+    perplexity: SeedSpread
+    perplexity_change: SeedSpread
     paper: Reported | None
     paper_change: tuple[float, float] | None
     """What the paper's loss and perplexity are above those of its own baseline."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class NormGate:
     """The model without norms beside the one that it came from, and the one that it must be better than."""
 
     name: str
     source: str
-    above_source: Spread
+    above_source: SeedSpread
     """Its loss minus that of its source."""
     against: str
-    above_gate: Spread
+    above_gate: SeedSpread
     """Its loss minus that of the variant at the gate."""
 
     @property
@@ -77,11 +77,11 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class VariantComparison:
     """All variants of a recipe, as far as seeds were asked for."""
 
     rows: tuple[VariantRow, ...]
-    gate: Gate | None
+    gate: NormGate | None
 
     def to_json(self) -> Json:
         gate = None if self.gate is None else {**record_to_json(self.gate), "passes": self.gate.passes}
@@ -99,7 +99,9 @@ class _Job:
         return self.run.folder / name / f"seed-{seed}"
 
 
-def compare_variants(recipe: VariantsRecipe, out: Path, watch: Watch, seeds: int | None = None) -> Comparison:
+def compare_variants(
+    recipe: VariantsRecipe, out: Path, watch: Watch, seeds: int | None = None
+) -> VariantComparison:
     """Train and measure every variant with each of the first `seeds` seeds, in the run folder `out`.
 
     What is finished is not repeated, so that a later call with more seeds adds to an earlier one. The
@@ -114,8 +116,8 @@ def compare_variants(recipe: VariantsRecipe, out: Path, watch: Watch, seeds: int
         return found
 
 
-def _compare(job: _Job, seeds: Sequence[int]) -> Comparison:
-    measured: dict[str, list[Measured]] = {name: [] for name in job.recipe.names}
+def _compare(job: _Job, seeds: Sequence[int]) -> VariantComparison:
+    measured: dict[str, list[MeasuredModel]] = {name: [] for name in job.recipe.names}
     for seed in seeds:
         for entry in job.recipe.entries:
             _train(job, entry, seed)
@@ -123,9 +125,9 @@ def _compare(job: _Job, seeds: Sequence[int]) -> Comparison:
     return _comparison(job.recipe, measured)
 
 
-def _train(job: _Job, entry: Variant | Removal, seed: int) -> None:
+def _train(job: _Job, entry: ModelVariant | RemovedNorms, seed: int) -> None:
     place, title, corpus = job.place(entry.name, seed), f"{entry.name}, seed {seed}", job.run.folder / CORPUS
-    if isinstance(entry, Variant):
+    if isinstance(entry, ModelVariant):
         recipe = job.recipe.recipe_of(entry, seed)
         train_recipe(recipe, place, job.watch(title, recipe.plan.steps), corpus=corpus)
     else:
@@ -134,19 +136,19 @@ def _train(job: _Job, entry: Variant | Removal, seed: int) -> None:
         remove_norms(recipe, source, place, watchers, corpus=corpus)
 
 
-def _measured(job: _Job, name: str, seed: int) -> Measured:
+def _measured(job: _Job, name: str, seed: int) -> MeasuredModel:
     place = job.place(name, seed)
 
-    def measure() -> Measured:
+    def measure() -> MeasuredModel:
         model = load_model(place / MODEL).model
         found = job.data.measure_whole(model)
         parameters = sum(parameter.numel() for parameter in model.parameters())
-        return Measured(seed, parameters, found["held-out loss"], found["second perplexity"])
+        return MeasuredModel(seed, parameters, found["held-out loss"], found["second perplexity"])
 
-    return Run(place, job.run.tell).record("measured.json", Measured, measure)
+    return Run(place, job.run.tell).record("measured.json", MeasuredModel, measure)
 
 
-def _comparison(recipe: VariantsRecipe, measured: dict[str, list[Measured]]) -> Comparison:
+def _comparison(recipe: VariantsRecipe, measured: dict[str, list[MeasuredModel]]) -> VariantComparison:
     losses = {name: [one.loss for one in runs] for name, runs in measured.items()}
     perplexities = {name: [one.perplexity for one in runs] for name, runs in measured.items()}
     first = recipe.variants[0]
@@ -163,11 +165,11 @@ def _comparison(recipe: VariantsRecipe, measured: dict[str, list[Measured]]) -> 
         )
         for one in recipe.entries
     ]
-    return Comparison(tuple(rows), None if recipe.removal is None else _gate(recipe.removal, losses))
+    return VariantComparison(tuple(rows), None if recipe.removal is None else _gate(recipe.removal, losses))
 
 
-def _gate(removal: Removal, losses: Mapping[str, Sequence[float]]) -> Gate:
-    return Gate(
+def _gate(removal: RemovedNorms, losses: Mapping[str, Sequence[float]]) -> NormGate:
+    return NormGate(
         name=removal.name,
         source=removal.source,
         above_source=_above(losses[removal.name], losses[removal.source]),
@@ -176,7 +178,7 @@ def _gate(removal: Removal, losses: Mapping[str, Sequence[float]]) -> Gate:
     )
 
 
-def _above(values: Sequence[float], others: Sequence[float]) -> Spread:
+def _above(values: Sequence[float], others: Sequence[float]) -> SeedSpread:
     return _range([value - other for value, other in zip(values, others, strict=True)])
 
 
@@ -186,5 +188,5 @@ def _paper_change(paper: Reported | None, base: Reported | None) -> tuple[float,
     return paper.loss - base.loss, paper.perplexity - base.perplexity
 
 
-def _range(values: Sequence[float]) -> Spread:
-    return Spread(mean(values), min(values), max(values))
+def _range(values: Sequence[float]) -> SeedSpread:
+    return SeedSpread(mean(values), min(values), max(values))

@@ -24,7 +24,7 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
+class ModelVariant:
     """The base with some of its operators changed; what is not said stays as it is."""
 
     name: FolderName
@@ -35,7 +35,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Removal:
+class RemovedNorms:
     """One more variant: another without its norms."""
 
     name: FolderName
@@ -54,12 +54,12 @@ class VariantsRecipe:
     name: FolderName
     base: Recipe
     seeds: tuple[Seed, ...]
-    variants: tuple[Variant, ...]
-    removal: Removal | None = None
+    variants: tuple[ModelVariant, ...]
+    removal: RemovedNorms | None = None
     digest: Digest
 
     @property
-    def entries(self) -> tuple[Variant | Removal, ...]:
+    def entries(self) -> tuple[ModelVariant | RemovedNorms, ...]:
         """Return all variants in the order of the table, the removal last."""
         return self.variants if self.removal is None else (*self.variants, self.removal)
 
@@ -67,7 +67,7 @@ class VariantsRecipe:
     def names(self) -> tuple[str, ...]:
         return tuple(one.name for one in self.entries)
 
-    def recipe_of(self, variant: Variant, seed: int) -> Recipe:
+    def recipe_of(self, variant: ModelVariant, seed: int) -> Recipe:
         sizes = self.base.architecture
         changed = replace(
             sizes,
@@ -78,7 +78,7 @@ class VariantsRecipe:
         plan, digest = replace(self.base.plan, seed=seed), self._digest(variant.name, seed)
         return replace(self.base, name=variant.name, architecture=changed, plan=plan, digest=digest)
 
-    def removal_of(self, removal: Removal, seed: int) -> NormRecipe:
+    def removal_of(self, removal: RemovedNorms, seed: int) -> NormRecipe:
         plan = replace(removal.recipe.plan, seed=seed)
         return replace(removal.recipe, plan=plan, digest=self._digest(removal.name, seed))
 
@@ -111,7 +111,7 @@ def _refuse_misfit(recipe: VariantsRecipe, where: str) -> None:
         _refuse_unfit_removal(recipe, recipe.removal, f"{where}.removal")
 
 
-def _refuse_unfit_removal(recipe: VariantsRecipe, removal: Removal, where: str) -> None:
+def _refuse_unfit_removal(recipe: VariantsRecipe, removal: RemovedNorms, where: str) -> None:
     for key, name in (("source", removal.source), ("gate", removal.gate)):
         if name not in recipe.names[:-1]:
             raise InputError(f"{where}.{key} is {name!r}, want one of {', '.join(recipe.names[:-1])}")

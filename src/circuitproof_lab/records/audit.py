@@ -6,7 +6,7 @@ from pathlib import Path
 
 from circuitproof.errors import DeclarationError
 from circuitproof.files.canonical import Digest
-from circuitproof.files.codec import Codec, Count, Positive
+from circuitproof.files.codec import Codec, Positive, PositiveInt
 from circuitproof.files.reading import read_json, reading
 from circuitproof.files.records import read_record
 
@@ -41,7 +41,7 @@ class Audit:
 
     heads: tuple[str, ...]
     """Which heads have or will have programs."""
-    prompts: Count
+    prompts: PositiveInt
     model: int
     circuit: int
     without_heads: int

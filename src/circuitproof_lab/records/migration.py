@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from circuitproof.files.codec import Count, Key
+from circuitproof.files.codec import Key, PositiveInt
 from circuitproof.files.records import read_record
 
 MIGRATION = "migration.json"
@@ -22,7 +22,7 @@ class Lesion:
     """Between the candidates before and after, in nats."""
     unchanged: int
     right: int
-    prompts: Count
+    prompts: PositiveInt
     worst_margin: float
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from circuitproof.circuits.graph import Head
-from circuitproof.files.codec import Count, Positive
+from circuitproof.files.codec import Positive, PositiveInt
 
 ACCEPTED, AGAIN = "accepted.json", "programs.circuit.json"
 
@@ -34,4 +34,4 @@ class Accepted:
     """How many prompts the circuit decides right with all programs found, in exact arithmetic."""
 
     exact: int
-    prompts: Count
+    prompts: PositiveInt

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from circuitproof.files.codec import Count
+from circuitproof.files.codec import PositiveInt
 from circuitproof.tasks.names import TokenNames
 
 VIABILITY = "viability.json"
@@ -23,7 +23,7 @@ class Stratum:
     """The prompts of a template that share some words, or a declared stratum, as the model decides them."""
 
     name: str
-    prompts: Count
+    prompts: PositiveInt
     right: int
 
     @property
@@ -41,10 +41,10 @@ class Viability:
     """The strata that stay."""
     left: int
     """How many prompts stay, as many of each opener or answer."""
-    wanted: Count
+    wanted: PositiveInt
     narrowing: Narrowing
     """The rule by which strata go."""
-    least: Count
+    least: PositiveInt
     """With fewer prompts left of one of its openers, a template goes."""
 
     @property

@@ -39,7 +39,7 @@ Reply: TypeAlias = Same | Differs | NoAnswer
 
 
 @dataclass(frozen=True, slots=True)
-class Counterexample:
+class WordCounterexample:
     """A word and what both say to it, computed exactly."""
 
     word: Word
@@ -49,11 +49,11 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
-class Equivalence:
+class EquivalenceReplies:
     """The replies to one question by the name of who gave them, and the counterexample if there is one."""
 
     replies: Mapping[str, Reply]
-    counterexample: Counterexample | None
+    counterexample: WordCounterexample | None
 
     @property
     def verdict(self) -> Verdict:
@@ -73,7 +73,7 @@ class Examiners:
     dispute: Path
 
 
-def compare(program: FilledTemplate, network: Network, examiners: Examiners) -> Equivalence:
+def compare(program: FilledTemplate, network: Network, examiners: Examiners) -> EquivalenceReplies:
     """Ask whether a program equals a surrogate on every word.
 
     A domain that can be listed is gone through; the solvers see symbolic words in any case. Every
@@ -108,11 +108,11 @@ def enumerate_words(automaton: MooreMachine, network: Network) -> Reply:
     return Same()
 
 
-def replay(automaton: MooreMachine, network: Network, word: Word) -> Counterexample | None:
+def replay(automaton: MooreMachine, network: Network, word: Word) -> WordCounterexample | None:
     """Compute what both say to a word, and return it if they disagree."""
     (found,) = network.decide([word])
     answer = automaton.answer(word)
-    return Counterexample(word, answer, found) if found != frozenset({answer}) else None
+    return WordCounterexample(word, answer, found) if found != frozenset({answer}) else None
 
 
 def describe(reply: Reply) -> str:
@@ -129,7 +129,7 @@ def describe(reply: Reply) -> str:
 
 def _settle(
     automaton: MooreMachine, network: Network, replies: Mapping[str, Reply], question: tuple[str, Path]
-) -> Equivalence:
+) -> EquivalenceReplies:
     differing = [reply.word for reply in replies.values() if isinstance(reply, Differs)]
     is_proved = any(isinstance(reply, Same) for reply in replies.values())
     inside = [word for word in differing if word in network.shape.words]
@@ -141,4 +141,4 @@ def _settle(
         raise DisagreementError(
             f"the answers contradict each other ({said}); nothing is decided, see {path}", text
         )
-    return Equivalence(replies, min(replayed, key=lambda one: (len(one.word), one.word), default=None))
+    return EquivalenceReplies(replies, min(replayed, key=lambda one: (len(one.word), one.word), default=None))

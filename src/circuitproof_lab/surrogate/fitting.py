@@ -14,8 +14,8 @@ from torch.optim import AdamW
 
 from circuitproof.arithmetic.grid import grid_of_float32
 from circuitproof.errors import InputError, NumericError
-from circuitproof.files.codec import Count
-from circuitproof_lab.surrogate.network import Network, Shape, build_network, measure_fidelity, one_hot
+from circuitproof.files.codec import PositiveInt
+from circuitproof_lab.surrogate.network import Network, NetworkShape, build_network, measure_fidelity, one_hot
 from circuitproof_lab.surrogate.relation import Relation
 from circuitproof_lab.train.loop import Rate
 
@@ -30,9 +30,9 @@ class Fitting:
     """How a surrogate is trained."""
 
     hidden: tuple[int, ...]
-    steps: Count
+    steps: PositiveInt
     learning_rate: Rate
-    attempts: Count
+    attempts: PositiveInt
     """With how many seeds training is begun anew until one reaches every word."""
     seed: int
 
@@ -41,7 +41,7 @@ class Fitting:
 class Fitted:
     """Weights of a surrogate that agrees with its teacher on every word, as a safetensors file."""
 
-    shape: Shape
+    shape: NetworkShape
     weights: bytes
 
 
@@ -51,7 +51,7 @@ def fit_network(relation: Relation, fitting: Fitting) -> Fitted:
     Coarse weights are as exact as fine ones and make every later question easier. One that does not agree
     everywhere is never returned.
     """
-    shape = Shape(relation.words, relation.answers, fitting.hidden)
+    shape = NetworkShape(relation.words, relation.answers, fitting.hidden)
     best = 0
     for attempt in range(fitting.attempts):
         tensors = _train(relation, shape, fitting, fitting.seed + attempt)
@@ -67,13 +67,13 @@ def fit_network(relation: Relation, fitting: Fitting) -> Fitted:
     )
 
 
-def exact_network(shape: Shape, tensors: Mapping[str, Tensor]) -> Network:
+def exact_network(shape: NetworkShape, tensors: Mapping[str, Tensor]) -> Network:
     return build_network(
         shape, lambda name: grid_of_float32(np.atleast_2d(tensors[name].numpy()).view(np.uint32))
     )
 
 
-def _train(relation: Relation, shape: Shape, fitting: Fitting, seed: int) -> Mapping[str, Tensor]:
+def _train(relation: Relation, shape: NetworkShape, fitting: Fitting, seed: int) -> Mapping[str, Tensor]:
     generator = torch.Generator().manual_seed(seed)
     maps = [_linear(into, out, generator) for into, out in pairwise(shape.sizes)]
     inputs = torch.from_numpy(one_hot(tuple(relation.words), relation.words)).float()

@@ -11,9 +11,9 @@ from circuitproof_lab.surrogate.template import (
     Fill,
     FilledTemplate,
     Holes,
+    MachineState,
+    ProgramTemplate,
     Signature,
-    State,
-    Template,
     effects,
 )
 
@@ -27,17 +27,17 @@ class Latest:
     """The latest of the watched tokens decides."""
 
     name: str = "latest"
-    start: State = None
+    start: MachineState = None
 
     def holes(self, signature: Signature) -> Holes:
         tokens = {f"on {token}": (_IGNORE, _HOLD) for token in signature.tokens}
         held = {f"holding {token}": signature.answers.names for token in signature.tokens}
         return tokens | {"empty": signature.answers.names} | held
 
-    def step(self, fill: Fill, state: State, token: str) -> State:
+    def step(self, fill: Fill, state: MachineState, token: str) -> MachineState:
         return token if fill[f"on {token}"] == _HOLD else state
 
-    def answer(self, fill: Fill, state: State) -> str:
+    def answer(self, fill: Fill, state: MachineState) -> str:
         return fill["empty" if state is None else f"holding {state}"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory(Latest):
+class TokenMemory(Latest):
     """A memory of one token with guarded updates: what a token does depends on what is held."""
 
     name: str = "memory"
@@ -57,7 +57,7 @@ class Memory(Latest):
         guards = {_SAME: (_KEEP, _FORGET), _OTHER: (_KEEP, _REPLACE, _FORGET)}
         return {**Latest.holes(self, signature), **guards}
 
-    def step(self, fill: Fill, state: State, token: str) -> State:
+    def step(self, fill: Fill, state: MachineState, token: str) -> MachineState:
         if fill[f"on {token}"] == _IGNORE:
             return state
         if state is None:
@@ -74,11 +74,11 @@ class Memory(Latest):
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class StateMachine:
     """Any machine of so many states."""
 
     states: int
-    start: State = "0"
+    start: MachineState = "0"
 
     @property
     def name(self) -> str:
@@ -89,10 +89,10 @@ class Machine:
         moves = {f"{name} on {token}": names for name in names for token in signature.tokens}
         return moves | {f"answer {name}": signature.answers.names for name in names}
 
-    def step(self, fill: Fill, state: State, token: str) -> State:
+    def step(self, fill: Fill, state: MachineState, token: str) -> MachineState:
         return fill[f"{state} on {token}"]
 
-    def answer(self, fill: Fill, state: State) -> str:
+    def answer(self, fill: Fill, state: MachineState) -> str:
         return fill[f"answer {state}"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
@@ -103,26 +103,26 @@ class Machine:
         )
 
 
-TEMPLATES: tuple[Template, ...] = (
+TEMPLATES: tuple[ProgramTemplate, ...] = (
     Constant(),
     *map(Predicate, When),
     Toggle(),
     Counter(1),
     Counter(2),
     Latest(),
-    Machine(2),
-    Memory(),
+    StateMachine(2),
+    TokenMemory(),
     Toggles(),
-    Machine(3),
+    StateMachine(3),
 )
 """The family that is searched when nobody says otherwise."""
 
-_OTHERS = (*map(Counter, range(1, 10)), *map(Machine, range(2, 10)))
+_OTHERS = (*map(Counter, range(1, 10)), *map(StateMachine, range(2, 10)))
 """Sizes of which only some are in the family; a recipe can name any."""
-_NAMED: Mapping[str, Template] = {template.name: template for template in (*TEMPLATES, *_OTHERS)}
+_NAMED: Mapping[str, ProgramTemplate] = {template.name: template for template in (*TEMPLATES, *_OTHERS)}
 
 
-def find_template(name: str, where: str) -> Template:
+def find_template(name: str, where: str) -> ProgramTemplate:
     if name not in _NAMED:
         known = ", ".join(template.name for template in TEMPLATES)
         raise InputError(
@@ -136,7 +136,7 @@ def read_program(fields: Fields, signature: Signature) -> FilledTemplate:
     return FilledTemplate(template, signature, Codec().value(Mapping[str, str], fields, "choices"))
 
 
-def ladder(templates: Sequence[Template], signature: Signature) -> tuple[Template, ...]:
+def ladder(templates: Sequence[ProgramTemplate], signature: Signature) -> tuple[ProgramTemplate, ...]:
     """Return the templates that fit a signature, those of fewest holes first, then in the order given.
 
     A counter with more thresholds than a word has tokens has no programs, and is left out.

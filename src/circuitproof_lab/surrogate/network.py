@@ -28,7 +28,7 @@ _AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class NetworkShape:
     """What a surrogate reads (`one_hot`), what it answers, and how wide its hidden layers are."""
 
     words: Words
@@ -68,7 +68,7 @@ class Layer:
 class Network:
     """A surrogate with exact weights. Between its layers negative numbers become zero."""
 
-    shape: Shape
+    shape: NetworkShape
     layers: tuple[Layer, ...]
 
     def __post_init__(self) -> None:
@@ -107,7 +107,7 @@ def measure_fidelity(network: Network, relation: Relation) -> int:
     return sum(found == frozenset({answer}) for found, answer in pairs)
 
 
-def write_network(path: Path, shape: Shape, weights: bytes, relation: Relation) -> None:
+def write_network(path: Path, shape: NetworkShape, weights: bytes, relation: Relation) -> None:
     """Write a new sealed directory with a surrogate and the digest of the teacher it was fitted to."""
     declared: Json = {"shape": shape.to_json(), "teacher_digest": str(relation.digest)}
     write_sealed(path, {DECLARATION: readable_json(declared), WEIGHTS: weights})
@@ -122,7 +122,7 @@ def open_network(path: Path, relation: Relation) -> Network:
     file = path / DECLARATION
     with reading(read_json(file), str(file)) as fields:
         with reading_part(fields, "shape") as part:
-            shape = Shape(read_words(part), Alphabet(part.texts("answers")), part.integers("hidden"))
+            shape = NetworkShape(read_words(part), Alphabet(part.texts("answers")), part.integers("hidden"))
         if fields.text("teacher_digest") != str(relation.digest):
             raise InputError(f"{path} was fitted to another teacher; remove it or choose another place")
     weights = open_weights(path / WEIGHTS)
@@ -131,7 +131,7 @@ def open_network(path: Path, relation: Relation) -> Network:
     return build_network(shape, weights.grid)
 
 
-def build_network(shape: Shape, grid: Callable[[str], Grid]) -> Network:
+def build_network(shape: NetworkShape, grid: Callable[[str], Grid]) -> Network:
     places = range(len(shape.hidden) + 1)
     layers = (Layer(grid(f"layer.{k}.weight"), grid(f"layer.{k}.bias")) for k in places)
     return Network(shape, tuple(layers))

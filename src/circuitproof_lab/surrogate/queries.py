@@ -9,11 +9,11 @@ from fractions import Fraction
 from itertools import combinations, product
 
 from circuitproof.solvers.arithmetic import Symbolic
-from circuitproof.solvers.assertions import Assertion, Source
+from circuitproof.solvers.assertions import Assertion, AssertionSource
 from circuitproof.solvers.queries import clear
 from circuitproof.solvers.smtlib import script_text
-from circuitproof.solvers.table import Terms
-from circuitproof.solvers.terms import Formula, Selector
+from circuitproof.solvers.table import TermTable
+from circuitproof.solvers.terms import Selector, SmtFormula
 from circuitproof_lab.surrogate.network import Network
 from circuitproof_lab.surrogate.template import MooreMachine
 from circuitproof_lab.surrogate.words import Word, Words
@@ -43,7 +43,9 @@ def disagreement(automaton: MooreMachine, network: Network) -> str:
         for state, answer in zip(reached, automaton.answers, strict=True)
     )
     computed = [assertion for group in arithmetic.log.groups for assertion in group.assertions]
-    asserted = [Assertion(one, Source.DECISION) for one in (*_word(terms, words, spelled), *steps, differs)]
+    asserted = [
+        Assertion(one, AssertionSource.DECISION) for one in (*_word(terms, words, spelled), *steps, differs)
+    ]
     return script_text(_HEADER, (*computed, *asserted))
 
 
@@ -57,7 +59,7 @@ def spelled_word(words: Words, values: Mapping[str, object]) -> Word:
     return tuple(token for position, token in _spots(words) if values.get(_at(position, token)) is True)
 
 
-def _word(terms: Terms, words: Words, spelled: Sequence[Sequence[Selector]]) -> Iterator[Formula]:
+def _word(terms: TermTable, words: Words, spelled: Sequence[Sequence[Selector]]) -> Iterator[SmtFormula]:
     """At each position at most one token, none after a position without one, and enough of them."""
     for position, tokens in enumerate(spelled):
         yield from (terms.negation(terms.all_of(pair)) for pair in combinations(tokens, 2))
@@ -69,16 +71,16 @@ def _word(terms: Terms, words: Words, spelled: Sequence[Sequence[Selector]]) -> 
 
 
 def _run(
-    terms: Terms, automaton: MooreMachine, spelled: Sequence[Sequence[Selector]]
-) -> tuple[list[Formula], list[Formula]]:
+    terms: TermTable, automaton: MooreMachine, spelled: Sequence[Sequence[Selector]]
+) -> tuple[list[SmtFormula], list[SmtFormula]]:
     """Return for each state that the automaton ends there, and what must hold of it before.
 
     A state can be true only where it is reached, which is all that a solution claims. The automaton rests
     where the word has ended.
     """
     states = range(len(automaton.steps))
-    reached: list[Formula] = [terms.false if state else terms.true for state in states]
-    steps: list[Formula] = []
+    reached: list[SmtFormula] = [terms.false if state else terms.true for state in states]
+    steps: list[SmtFormula] = []
     for position, tokens in enumerate(spelled):
         ended = terms.negation(terms.any_of(tokens))
         sources = [[terms.all_of((reached[state], ended))] for state in states]

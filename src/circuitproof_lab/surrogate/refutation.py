@@ -13,8 +13,8 @@ from circuitproof.files.codec import Key, to_json
 from circuitproof.files.reading import Fields, reading_part
 from circuitproof_lab.surrogate.machines import find_template
 from circuitproof_lab.surrogate.relation import Relation
-from circuitproof_lab.surrogate.synthesis import Exhausted, Leaf, Split, Tree
-from circuitproof_lab.surrogate.template import Fill, OpenHoleError, Template, explore, run
+from circuitproof_lab.surrogate.synthesis import Exhausted, HoleSplit, RefutationTree, RefutedLeaf
+from circuitproof_lab.surrogate.template import Fill, OpenHoleError, ProgramTemplate, explore, run
 from circuitproof_lab.surrogate.words import Word
 
 MOST_MEANINGS = 30_000
@@ -22,7 +22,7 @@ MOST_MEANINGS = 30_000
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class RefutedFunction:
     """A function on the domain that programs of a template compute, and the first input that refutes it."""
 
     digest: Annotated[Digest, Key("meaning")]
@@ -34,10 +34,10 @@ class Meaning:
 class Refutation:
     """The certificate that a template has no program equal to a relation."""
 
-    template: Template
+    template: ProgramTemplate
     programs: int
-    tree: Tree
-    meanings: tuple[Meaning, ...] | None
+    tree: RefutationTree
+    meanings: tuple[RefutedFunction, ...] | None
     """Every distinct meaning, in the order of their digests; none where the programs are too many to run."""
 
     @property
@@ -66,7 +66,9 @@ def certify(exhausted: Exhausted, relation: Relation) -> Refutation:
     return Refutation(template, programs, exhausted.tree, meanings)
 
 
-def check_tree(template: Template, tree: Tree, relation: Relation, fill: Fill | None = None) -> int:
+def check_tree(
+    template: ProgramTemplate, tree: RefutationTree, relation: Relation, fill: Fill | None = None
+) -> int:
     """Return how many programs a tree refutes; refuse a tree that does not refute all of the template's.
 
     A split has a child for each choice, so the leaves' programs add up to all. Each leaf's input is run
@@ -75,10 +77,10 @@ def check_tree(template: Template, tree: Tree, relation: Relation, fill: Fill | 
     """
     above, holes = fill or Fill(), template.holes(relation.signature)
     match tree:
-        case Leaf(word):
+        case RefutedLeaf(word):
             _refuse_survivor(template, above, relation, word)
             return prod(len(choices) for hole, choices in holes.items() if hole not in above)
-        case Split(hole, children):
+        case HoleSplit(hole, children):
             if hole in above or len(children) != len(holes.get(hole, ())):
                 raise DeclarationError(f"{template.name}: the tree splits {hole!r} wrongly")
             fills = (Fill({**above, hole: choice}) for choice in holes[hole])
@@ -88,7 +90,7 @@ def check_tree(template: Template, tree: Tree, relation: Relation, fill: Fill | 
             assert_never(tree)
 
 
-def _refuse_survivor(template: Template, fill: Fill, relation: Relation, word: Word) -> None:
+def _refuse_survivor(template: ProgramTemplate, fill: Fill, relation: Relation, word: Word) -> None:
     name, text = template.name, relation.words.tokens.text(word)
     try:
         answer = run(template, fill, relation.signature, word)
@@ -98,14 +100,14 @@ def _refuse_survivor(template: Template, fill: Fill, relation: Relation, word: W
         raise DeclarationError(f"{name}: input '{text}' does not refute the programs at its leaf")
 
 
-def list_meanings(template: Template, relation: Relation) -> tuple[Meaning, ...]:
+def list_meanings(template: ProgramTemplate, relation: Relation) -> tuple[RefutedFunction, ...]:
     """Return each distinct function that programs of a template compute on the domain, with what refutes it.
 
     A meaning that nothing refutes is an error: then the template has a program that agrees.
     """
     taught = np.array(relation.decided, dtype=np.uint8)
     holes = template.holes(relation.signature)
-    found: dict[bytes, Meaning] = {}
+    found: dict[bytes, RefutedFunction] = {}
     for choices in product(*holes.values()):
         fill = Fill(zip(holes, choices, strict=True))
         row = explore(template, fill, relation.signature).row(relation.words)
@@ -113,15 +115,15 @@ def list_meanings(template: Template, relation: Relation) -> tuple[Meaning, ...]
             wrong = np.flatnonzero(row != taught)
             if not wrong.size:
                 raise DeclarationError(f"{template.name}: a program agrees everywhere, nothing refutes it")
-            found[content] = Meaning(digest_bytes(content), relation.words.word(int(wrong[0])))
+            found[content] = RefutedFunction(digest_bytes(content), relation.words.word(int(wrong[0])))
     return tuple(sorted(found.values(), key=lambda meaning: meaning.digest))
 
 
-def read_tree(fields: Fields) -> Tree:
+def read_tree(fields: Fields) -> RefutationTree:
     """Read a tree; `check_tree` says whether it proves anything."""
     if not fields.has("hole"):
-        return Leaf(fields.integers("input"))
-    return Split(fields.text("hole"), fields.each("children", read_tree))
+        return RefutedLeaf(fields.integers("input"))
+    return HoleSplit(fields.text("hole"), fields.each("children", read_tree))
 
 
 def read_refuted(fields: Fields, relation: Relation) -> str:
@@ -152,11 +154,11 @@ def _refuse_other_list(fields: Fields) -> None:
         )
 
 
-def _leaves(tree: Tree) -> int:
+def _leaves(tree: RefutationTree) -> int:
     match tree:
-        case Leaf():
+        case RefutedLeaf():
             return 1
-        case Split(_, children):
+        case HoleSplit(_, children):
             return sum(map(_leaves, children))
         case _:
             assert_never(tree)

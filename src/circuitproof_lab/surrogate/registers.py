@@ -5,7 +5,7 @@ from enum import StrEnum
 from itertools import combinations
 from typing import cast
 
-from circuitproof_lab.surrogate.template import Fill, Holes, Signature, State, effects
+from circuitproof_lab.surrogate.template import Fill, Holes, MachineState, Signature, effects
 
 _YES, _NO = "yes", "no"
 _STAY, _FLIP = "stay", "flip"
@@ -20,15 +20,15 @@ class Constant:
     """The same answer to every word."""
 
     name: str = "constant"
-    start: State = 0
+    start: MachineState = 0
 
     def holes(self, signature: Signature) -> Holes:
         return {"always": signature.answers.names}
 
-    def step(self, _fill: Fill, state: State, _token: str) -> State:
+    def step(self, _fill: Fill, state: MachineState, _token: str) -> MachineState:
         return state
 
-    def answer(self, fill: Fill, _state: State) -> str:
+    def answer(self, fill: Fill, _state: MachineState) -> str:
         return fill["always"]
 
     def lines(self, fill: Fill, _signature: Signature) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class Predicate:
     """One answer if the last, the first or any token is in a set, another if not."""
 
     when: When
-    start: State = None
+    start: MachineState = None
 
     @property
     def name(self) -> str:
@@ -58,11 +58,11 @@ class Predicate:
         tokens = {f"in {token}": (_NO, _YES) for token in signature.tokens}
         return tokens | {"outside": signature.answers.names, "inside": signature.answers.names}
 
-    def step(self, fill: Fill, state: State, token: str) -> State:
+    def step(self, fill: Fill, state: MachineState, token: str) -> MachineState:
         is_settled = (self.when is When.EVER and state == _YES) or (self.when is When.FIRST and state)
         return state if is_settled else fill[f"in {token}"]
 
-    def answer(self, fill: Fill, state: State) -> str:
+    def answer(self, fill: Fill, state: MachineState) -> str:
         return fill["inside" if state == _YES else "outside"]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
@@ -77,16 +77,16 @@ class Toggle:
     """A bit that some tokens flip."""
 
     name: str = "toggle"
-    start: State = _EVEN
+    start: MachineState = _EVEN
 
     def holes(self, signature: Signature) -> Holes:
         tokens = {f"on {token}": (_STAY, _FLIP) for token in signature.tokens}
         return tokens | dict.fromkeys((_EVEN, _ODD), signature.answers.names)
 
-    def step(self, fill: Fill, state: State, token: str) -> State:
+    def step(self, fill: Fill, state: MachineState, token: str) -> MachineState:
         return _flipped(state) if fill[f"on {token}"] == _FLIP else state
 
-    def answer(self, fill: Fill, state: State) -> str:
+    def answer(self, fill: Fill, state: MachineState) -> str:
         return fill[str(state)]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ class Toggles:
     """Two bits, each flipped by tokens of its own, perhaps guarded by the other."""
 
     name: str = "toggles"
-    start: State = (_EVEN, _EVEN)
+    start: MachineState = (_EVEN, _EVEN)
 
     def holes(self, signature: Signature) -> Holes:
         first = {f"first on {token}": (_STAY, _FLIP) for token in signature.tokens}
@@ -107,13 +107,13 @@ class Toggles:
         pairs = {f"{one} {other}": signature.answers.names for one, other in _PAIRS}
         return first | second | {"flips": (_FREE, _GUARDED)} | pairs
 
-    def step(self, fill: Fill, state: State, token: str) -> State:
+    def step(self, fill: Fill, state: MachineState, token: str) -> MachineState:
         one, other = _pair(state)
         flips_one = fill[f"first on {token}"] == _FLIP and self._may(fill, other)
         flips_other = fill[f"second on {token}"] == _FLIP and self._may(fill, one)
         return (_flipped(one) if flips_one else one, _flipped(other) if flips_other else other)
 
-    def answer(self, fill: Fill, state: State) -> str:
+    def answer(self, fill: Fill, state: MachineState) -> str:
         return fill[" ".join(_pair(state))]
 
     def lines(self, fill: Fill, signature: Signature) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ class Counter:
     """A count from zero that tokens raise, lower (never below zero) or reset, read by thresholds."""
 
     thresholds: int
-    start: State = 0
+    start: MachineState = 0
 
     @property
     def name(self) -> str:
@@ -146,11 +146,11 @@ class Counter:
         levels = {f"level {level}": signature.answers.names for level in range(self.thresholds + 1)}
         return tokens | {"thresholds": tuple(" ".join(map(str, chosen)) for chosen in rising)} | levels
 
-    def step(self, fill: Fill, state: State, token: str) -> State:
+    def step(self, fill: Fill, state: MachineState, token: str) -> MachineState:
         effect = fill[f"on {token}"]
         return 0 if effect == _RESET else max(_number(state) + _MOVES[effect], 0)
 
-    def answer(self, fill: Fill, state: State) -> str:
+    def answer(self, fill: Fill, state: MachineState) -> str:
         reached = sum(_number(state) >= threshold for threshold in _thresholds(fill))
         return fill[f"level {reached}"]
 
@@ -166,15 +166,15 @@ class Counter:
 _PAIRS = tuple((one, other) for one in (_EVEN, _ODD) for other in (_EVEN, _ODD))
 
 
-def _flipped(bit: State) -> str:
+def _flipped(bit: MachineState) -> str:
     return _EVEN if bit == _ODD else _ODD
 
 
-def _pair(state: State) -> tuple[str, str]:
+def _pair(state: MachineState) -> tuple[str, str]:
     return cast("tuple[str, str]", state)
 
 
-def _number(state: State) -> int:
+def _number(state: MachineState) -> int:
     return cast("int", state)
 
 

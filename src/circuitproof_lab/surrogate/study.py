@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from circuitproof.errors import InputError
-from circuitproof.files.codec import Count
+from circuitproof.files.codec import PositiveInt
 from circuitproof.proof.verdict import Verdict
-from circuitproof_lab.surrogate.equivalence import Equivalence, Examiners, compare
+from circuitproof_lab.surrogate.equivalence import EquivalenceReplies, Examiners, compare
 from circuitproof_lab.surrogate.network import Network, measure_fidelity
 from circuitproof_lab.surrogate.refutation import Refutation, certify
 from circuitproof_lab.surrogate.relation import Relation
-from circuitproof_lab.surrogate.synthesis import GaveUp, Oracle, Trial, synthesise
-from circuitproof_lab.surrogate.template import FilledTemplate, Template
+from circuitproof_lab.surrogate.synthesis import CandidateTrial, GaveUp, Oracle, synthesise
+from circuitproof_lab.surrogate.template import FilledTemplate, ProgramTemplate
 from circuitproof_lab.surrogate.words import Word
 
 
@@ -21,11 +21,11 @@ from circuitproof_lab.surrogate.words import Word
 class StudyPlan:
     """What is fixed before a study begins."""
 
-    templates: tuple[Template, ...]
+    templates: tuple[ProgramTemplate, ...]
     """Smallest first."""
     data: tuple[Word, ...]
     """The finite dataset that the explanation is fitted to."""
-    budget: Count = 100_000
+    budget: PositiveInt = 100_000
     """The most partial programs that are looked at in a template."""
     hypothesis: FilledTemplate | None = None
     """An explanation that somebody proposes; without one, the smallest that agrees with the data."""
@@ -37,11 +37,11 @@ class Tested:
 
     program: FilledTemplate
     agreed: int
-    equivalence: Equivalence
+    equivalence: EquivalenceReplies
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class SurrogateStudy:
     """What a study found. The surrogate agrees with the teacher on every word, else there is no study."""
 
     surrogate_agreed: int
@@ -51,7 +51,7 @@ class Study:
     """Where the explanation is refuted, the smallest program that agrees everywhere, if there is one."""
     refutations: tuple[Refutation, ...] = ()
     """The templates of which every program is refuted."""
-    trials: tuple[Trial, ...] = ()
+    trials: tuple[CandidateTrial, ...] = ()
     """The programs that agreed with every example known at the time, with what then refuted them."""
     stopped: GaveUp | None = None
     """Where the search reached its budget, which leaves that template and the larger ones open."""
@@ -66,7 +66,7 @@ class Study:
         return Verdict.UNDECIDED if is_open else Verdict.REFUTED
 
 
-def run_study(relation: Relation, network: Network, plan: StudyPlan, examiners: Examiners) -> Study:
+def run_study(relation: Relation, network: Network, plan: StudyPlan, examiners: Examiners) -> SurrogateStudy:
     """Test an explanation of a teacher through its surrogate, which must agree with it on every word."""
     if (agreed := measure_fidelity(network, relation)) != len(relation.words):
         raise InputError(
@@ -74,7 +74,7 @@ def run_study(relation: Relation, network: Network, plan: StudyPlan, examiners: 
             f"words, want all: a verdict on it would say nothing about the teacher"
         )
     teaching = _Teaching(relation, network, plan, examiners)
-    study, program, larger = Study(agreed), plan.hypothesis, plan.templates
+    study, program, larger = SurrogateStudy(agreed), plan.hypothesis, plan.templates
     if program is None:
         study, program = teaching.search(study, teaching.wrong_on_data, plan.templates)
         if program is None:
@@ -92,7 +92,9 @@ class _Teaching:
     plan: StudyPlan
     examiners: Examiners
 
-    def test(self, study: Study, program: FilledTemplate, larger: Sequence[Template]) -> Study:
+    def test(
+        self, study: SurrogateStudy, program: FilledTemplate, larger: Sequence[ProgramTemplate]
+    ) -> SurrogateStudy:
         """Prove or refute a program, and look for a repair among `larger` templates where it is refuted."""
         tested = self._examine(program)
         study = replace(study, explanation=tested)
@@ -103,8 +105,12 @@ class _Teaching:
         return study if repair is None else replace(study, repair=self._examine(repair))
 
     def search(
-        self, study: Study, oracle: Oracle, templates: Sequence[Template], examples: Sequence[Word] = ()
-    ) -> tuple[Study, FilledTemplate | None]:
+        self,
+        study: SurrogateStudy,
+        oracle: Oracle,
+        templates: Sequence[ProgramTemplate],
+        examples: Sequence[Word] = (),
+    ) -> tuple[SurrogateStudy, FilledTemplate | None]:
         """Look for a program, and add what was refuted on the way, each template with its certificate."""
         found = synthesise(self.relation, oracle, templates, examples, self.plan.budget)
         certified = (certify(one, self.relation) for one in found.exhausted)

@@ -13,32 +13,32 @@ from typing import Annotated, TypeAlias
 from circuitproof.errors import DeclarationError
 from circuitproof.files.codec import Key
 from circuitproof_lab.surrogate.relation import Relation
-from circuitproof_lab.surrogate.template import Fill, FilledTemplate, OpenHoleError, Template, run
+from circuitproof_lab.surrogate.template import Fill, FilledTemplate, OpenHoleError, ProgramTemplate, run
 from circuitproof_lab.surrogate.words import Word
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class RefutedLeaf:
     """An input that refutes every program that fills the other holes."""
 
     word: Annotated[Word, Key("input")]
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class HoleSplit:
     """A hole, with a tree for each of its choices in their order."""
 
     hole: str
-    children: "tuple[Tree, ...]"
+    children: "tuple[RefutationTree, ...]"
 
 
-Tree: TypeAlias = Leaf | Split
+RefutationTree: TypeAlias = RefutedLeaf | HoleSplit
 Oracle: TypeAlias = Callable[[FilledTemplate], Word | None]
 """Returns an input on which a program disagrees with the teacher, or none if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CandidateTrial:
     """A program that agreed with every example so far, and the input that then refuted it."""
 
     program: FilledTemplate
@@ -49,25 +49,25 @@ class Trial:
 class Exhausted:
     """A template of which no program agrees with the teacher, and the tree that shows it."""
 
-    template: Template
-    tree: Tree
+    template: ProgramTemplate
+    tree: RefutationTree
 
 
 @dataclass(frozen=True, slots=True)
 class GaveUp:
     """The search reached its budget in a template; nothing is known about it and the larger ones."""
 
-    template: Template
+    template: ProgramTemplate
 
 
 @dataclass(frozen=True, slots=True)
-class Synthesis:
+class TemplateSynthesis:
     """What a search came to, what it refuted on the way, and the candidates that examples did not refute."""
 
     outcome: FilledTemplate | GaveUp | None
     """The first program that the oracle does not refute; none where no template has one that agrees."""
     exhausted: tuple[Exhausted, ...]
-    trials: tuple[Trial, ...]
+    trials: tuple[CandidateTrial, ...]
 
 
 class _BudgetError(Exception):
@@ -82,9 +82,9 @@ class _TemplateSearch:
     oracle: Oracle
     examples: list[Word]
     budget: int
-    trials: list[Trial] = field(default_factory=list[Trial])
+    trials: list[CandidateTrial] = field(default_factory=list[CandidateTrial])
 
-    def explore(self, template: Template, fill: Fill) -> Tree | FilledTemplate:
+    def explore(self, template: ProgramTemplate, fill: Fill) -> RefutationTree | FilledTemplate:
         """Return a program that extends `fill` and agrees, or the tree that refutes all of them."""
         if self.budget == 0:
             raise _BudgetError
@@ -94,25 +94,25 @@ class _TemplateSearch:
             if isinstance(met, str):
                 return self._split(template, fill, met)
             if met is not None:
-                return Leaf(met)
+                return RefutedLeaf(met)
             program = self._completed(template, fill)
             word = self.oracle(program)
             if word is None:
                 return program
             self._refuse_idle(program, word)
-            self.trials.append(Trial(program, word))
+            self.trials.append(CandidateTrial(program, word))
             self.examples.append(word)
 
-    def _split(self, template: Template, fill: Fill, hole: str) -> Tree | FilledTemplate:
-        children: list[Tree] = []
+    def _split(self, template: ProgramTemplate, fill: Fill, hole: str) -> RefutationTree | FilledTemplate:
+        children: list[RefutationTree] = []
         for choice in template.holes(self.relation.signature)[hole]:
             below = self.explore(template, Fill({**fill, hole: choice}))
             if isinstance(below, FilledTemplate):
                 return below
             children.append(below)
-        return Split(hole, tuple(children))
+        return HoleSplit(hole, tuple(children))
 
-    def _first_obstacle(self, template: Template, fill: Fill) -> Word | str | None:
+    def _first_obstacle(self, template: ProgramTemplate, fill: Fill) -> Word | str | None:
         """Return the first example that refutes, or else the first hole that an example needs, or nothing."""
         needed, signature = None, self.relation.signature
         for word in self.examples:
@@ -123,7 +123,7 @@ class _TemplateSearch:
                 needed = needed or error.hole
         return needed
 
-    def _completed(self, template: Template, fill: Fill) -> FilledTemplate:
+    def _completed(self, template: ProgramTemplate, fill: Fill) -> FilledTemplate:
         signature = self.relation.signature
         choices = {hole: fill.get(hole, allowed[0]) for hole, allowed in template.holes(signature).items()}
         return FilledTemplate(template, signature, choices)
@@ -137,10 +137,10 @@ class _TemplateSearch:
 def synthesise(
     relation: Relation,
     oracle: Oracle,
-    templates: Sequence[Template],
+    templates: Sequence[ProgramTemplate],
     examples: Sequence[Word] = (),
     budget: int = 100_000,
-) -> Synthesis:
+) -> TemplateSynthesis:
     """Search the templates in their order for a program that the oracle accepts as the teacher's.
 
     At most `budget` partial programs are looked at, in each template anew.
@@ -161,4 +161,4 @@ def synthesise(
             outcome = found
             break
         exhausted.append(Exhausted(template, found))
-    return Synthesis(outcome, tuple(exhausted), tuple(search.trials))
+    return TemplateSynthesis(outcome, tuple(exhausted), tuple(search.trials))

@@ -48,7 +48,7 @@ class Rendering:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TeacherQuestion:
     """What a teacher is asked: a name for it, the words, and the names of the answers."""
 
     name: str
@@ -56,14 +56,14 @@ class Question:
     answers: Alphabet
 
 
-def plain_rendering(question: Question, alphabet: Alphabet) -> Rendering:
+def plain_rendering(question: TeacherQuestion, alphabet: Alphabet) -> Rendering:
     """Return the rendering in which tokens and answers are called as the model calls its own."""
     members = tuple((alphabet.token(name),) for name in question.words.tokens.names)
     return Rendering((), members, (), alphabet.tokens(question.answers.names))
 
 
 def circuit_relation(
-    model: Path, circuit: Circuit | None, question: Question, rendering: Rendering
+    model: Path, circuit: Circuit | None, question: TeacherQuestion, rendering: Rendering
 ) -> Relation:
     """Return what a circuit, or without one the whole model, decides on every word.
 
@@ -125,7 +125,7 @@ def _table_task(vocabulary: int, candidates: tuple[int, ...], prompts: Sequence[
     )
 
 
-def _only_answer(question: Question, word: Word, decisions: Sequence[frozenset[int]]) -> int:
+def _only_answer(question: TeacherQuestion, word: Word, decisions: Sequence[frozenset[int]]) -> int:
     """Return the one answer that all prompts of a word have."""
     together = frozenset[int]().union(*decisions)
     if len(together) > 1:

@@ -13,7 +13,7 @@ from circuitproof.files.canonical import Json
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof_lab.surrogate.words import Word, Words
 
-State: TypeAlias = Hashable
+MachineState: TypeAlias = Hashable
 """What a program remembers of the tokens read so far."""
 Holes: TypeAlias = Mapping[str, tuple[str, ...]]
 """The holes of a template with the choices for each, simplest choice first."""
@@ -46,7 +46,7 @@ class Signature:
         return self.words.tokens.names
 
 
-class Template(Protocol):
+class ProgramTemplate(Protocol):
     """A family of programs that differ only in how the holes are filled.
 
     A program starts in `start`, takes a `step` for each token, and gives the `answer` of the state it is
@@ -57,10 +57,10 @@ class Template(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def start(self) -> State: ...
+    def start(self) -> MachineState: ...
     def holes(self, signature: Signature) -> Holes: ...
-    def step(self, fill: Fill, state: State, token: str, /) -> State: ...
-    def answer(self, fill: Fill, state: State, /) -> str: ...
+    def step(self, fill: Fill, state: MachineState, token: str, /) -> MachineState: ...
+    def answer(self, fill: Fill, state: MachineState, /) -> str: ...
     def lines(self, fill: Fill, signature: Signature, /) -> tuple[str, ...]: ...
 
 
@@ -100,7 +100,7 @@ class MooreMachine:
 class FilledTemplate:
     """A program: a template over a signature with every hole filled."""
 
-    template: Template
+    template: ProgramTemplate
     signature: Signature
     choices: Mapping[str, str]
 
@@ -125,7 +125,7 @@ class FilledTemplate:
         return {"template": self.template.name, "choices": dict(self.choices)}
 
 
-def run(template: Template, fill: Fill, signature: Signature, word: Word) -> int:
+def run(template: ProgramTemplate, fill: Fill, signature: Signature, word: Word) -> int:
     """Return the answer to a word, or raise `OpenHoleError` where it depends on a hole not filled."""
     state = template.start
     for token in word:
@@ -133,11 +133,11 @@ def run(template: Template, fill: Fill, signature: Signature, word: Word) -> int
     return signature.answers.token(template.answer(fill, state))
 
 
-def explore(template: Template, fill: Fill, signature: Signature) -> MooreMachine:
+def explore(template: ProgramTemplate, fill: Fill, signature: Signature) -> MooreMachine:
     """Return the automaton of the states that words up to the signature's length reach."""
-    places: dict[State, int] = {template.start: 0}
+    places: dict[MachineState, int] = {template.start: 0}
     steps: list[tuple[int, ...]] = []
-    front: list[State] = [template.start]
+    front: list[MachineState] = [template.start]
     for _ in range(signature.words.longest):
         seen = len(places)
         for state in front:

@@ -99,7 +99,7 @@ def read_words(fields: Fields) -> Words:
     return Words(tokens, fields.integer("shortest", least=1), fields.integer("longest", least=1))
 
 
-class _Data(StrEnum):
+class _WordData(StrEnum):
     SHORT = "short"
     """Every word up to a length."""
     AT_MOST_ONE = "at most one"
@@ -110,14 +110,14 @@ class _Data(StrEnum):
 
 def read_data(fields: Fields, words: Words) -> tuple[Word, ...]:
     """Read which words of a domain are the data that an explanation is fitted to; none at all are refused."""
-    match fields.choice("kind", _Data):
-        case _Data.SHORT:
+    match fields.choice("kind", _WordData):
+        case _WordData.SHORT:
             longest = fields.integer("longest", least=1)
             data = [word for word in words if len(word) <= longest]
-        case _Data.AT_MOST_ONE:
+        case _WordData.AT_MOST_ONE:
             named = frozenset(words.named(fields.texts("tokens"), fields.path("tokens")))
             data = [word for word in words if sum(token in named for token in word) <= 1]
-        case _Data.LISTED:
+        case _WordData.LISTED:
             where = fields.path("words")
             data = [words.listed(text.split(), f"{where}: {text!r}") for text in fields.texts("words")]
         case _ as kind:

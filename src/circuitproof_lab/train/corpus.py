@@ -18,7 +18,7 @@ _NO_SOURCES = ("test", "tests", "idle_test", "site-packages", "__pycache__", "py
 """Folders of the standard library that are not trained on: tests, other packages, and the manual."""
 
 
-class Part(StrEnum):
+class DocumentUse(StrEnum):
     """What a document is for."""
 
     TRAIN = "train"
@@ -40,10 +40,10 @@ class Document:
         return digest_bytes(self.text.encode())
 
     @property
-    def part(self) -> Part:
+    def part(self) -> DocumentUse:
         """Return the part of its corpus to which it belongs."""
         share = int(str(digest_bytes(self.name.encode()))[:8], 16) % _SHARES
-        return {0: Part.HELD_OUT, 1: Part.DEVELOPMENT}.get(share, Part.TRAIN)
+        return {0: DocumentUse.HELD_OUT, 1: DocumentUse.DEVELOPMENT}.get(share, DocumentUse.TRAIN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.tasks.task import Task
-from circuitproof_lab.train.corpus import Part
-from circuitproof_lab.train.windows import EVALUATION_WINDOWS, NO_TARGET, Batch, Tokens, Windows
+from circuitproof_lab.train.corpus import DocumentUse
+from circuitproof_lab.train.windows import EVALUATION_WINDOWS, NO_TARGET, Batch, TokenRow, Windows
 
 
 @runtime_checkable
@@ -80,7 +80,7 @@ class CorpusData:
 
     def __init__(
         self,
-        parts: Mapping[Part, Tokens],
+        parts: Mapping[DocumentUse, TokenRow],
         window: int,
         size: int,
         seed: int,
@@ -91,22 +91,24 @@ class CorpusData:
 
     def batch(self, step: int) -> Batch:
         """Return windows of the part to train on, drawn anew at each step."""
-        return self._parts[Part.TRAIN].drawn(self._size, generator_of(self._seed, step))
+        return self._parts[DocumentUse.TRAIN].drawn(self._size, generator_of(self._seed, step))
 
     def fixed_batch(self) -> Batch:
         """Return windows spread over the part for development."""
-        return self._parts[Part.DEVELOPMENT].spread(EVALUATION_WINDOWS)
+        return self._parts[DocumentUse.DEVELOPMENT].spread(EVALUATION_WINDOWS)
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return loss and perplexity on some windows for development and of the second corpus."""
-        return self._measures(model, {Part.DEVELOPMENT: EVALUATION_WINDOWS, Part.SECOND: EVALUATION_WINDOWS})
+        return self._measures(
+            model, {DocumentUse.DEVELOPMENT: EVALUATION_WINDOWS, DocumentUse.SECOND: EVALUATION_WINDOWS}
+        )
 
     def measure_whole(self, model: Transformer) -> Mapping[str, float]:
         """Return loss and perplexity on all that is held out and all of the second corpus."""
-        parts = (Part.HELD_OUT, Part.SECOND)
+        parts = (DocumentUse.HELD_OUT, DocumentUse.SECOND)
         return self._measures(model, {part: self._parts[part].apart for part in parts})
 
-    def _measures(self, model: Transformer, windows: Mapping[Part, int]) -> Mapping[str, float]:
+    def _measures(self, model: Transformer, windows: Mapping[DocumentUse, int]) -> Mapping[str, float]:
         losses = {part: self._parts[part].loss(model, self._size, count) for part, count in windows.items()}
         named = [((f"{part} loss", loss), (f"{part} perplexity", exp(loss))) for part, loss in losses.items()]
         return dict(pair for pairs in named for pair in pairs)

@@ -16,7 +16,7 @@ from torch.optim import AdamW
 
 from circuitproof.errors import InputError, NumericError
 from circuitproof.files.canonical import Json, readable_json
-from circuitproof.files.codec import Codec, Count, Positive, Range, to_json
+from circuitproof.files.codec import Codec, Positive, PositiveInt, Range, to_json
 from circuitproof.files.reading import read_json, reading
 from circuitproof.files.sealed import write_sealed
 from circuitproof.models.architecture import Architecture
@@ -66,10 +66,10 @@ class TrainingPlan:
     gradient_limit: Positive
     """The gradient is shortened to this length when it is longer."""
     initial_deviation: Positive
-    evaluate_every: Count
-    checkpoint_every: Count
+    evaluate_every: PositiveInt
+    checkpoint_every: PositiveInt
     betas: Betas = Betas()
-    pieces: Count = 1
+    pieces: PositiveInt = 1
     """In how many pieces a batch is differentiated: more of them need less memory."""
     precision: Precision = Precision.FLOAT32
     compile: bool = False

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Annotated
 
 from circuitproof.errors import NumericError
-from circuitproof.files.codec import Count, Positive, Range
+from circuitproof.files.codec import Positive, PositiveInt, Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class FoldError:
     """The share of positions at which both put the same token first."""
     loss_change: float
     """The loss of the folded model minus that of the attenuated one."""
-    positions: Count
+    positions: PositiveInt
 
     def __post_init__(self) -> None:
         for name in ("largest_error", "relative_error", "agreement", "loss_change"):

@@ -29,7 +29,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class FadeSteps:
     """The steps in which a norm fades; before them its deviation is averaged."""
 
     first: int
@@ -72,11 +72,13 @@ class Schedule:
             if getattr(self, name) < 1:
                 raise DeclarationError(f"{name} is {getattr(self, name)}, want at least 1")
 
-    def spans(self, layers: int) -> Mapping[Site, Span]:
+    def spans(self, layers: int) -> Mapping[Site, FadeSteps]:
         """Return the span of every norm of a model, in the order in which they begin."""
         sites = sorted(all_sites(layers), key=lambda site: self.order.index(site.reader))
         firsts = count(self.begin, self.interval)
-        return {site: Span(first, first + self.fade - 1) for site, first in zip(sites, firsts, strict=False)}
+        return {
+            site: FadeSteps(first, first + self.fade - 1) for site, first in zip(sites, firsts, strict=False)
+        }
 
     def refuse_too_short(self, layers: int, steps: int) -> None:
         """Refuse a run that ends before the last norm is gone."""

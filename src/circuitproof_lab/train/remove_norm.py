@@ -11,7 +11,7 @@ from torch import Tensor
 
 from circuitproof.errors import InputError, NumericError
 from circuitproof.models.operators import LayerNorm
-from circuitproof.nn.stream import State
+from circuitproof.nn.stream import StreamState
 from circuitproof.nn.transformer import AttentionLayer, MlpLayer, NormLayer, Transformer
 from circuitproof_lab.train.data import Data
 from circuitproof_lab.train.norm_schedule import NormReader, Schedule, Site, all_sites
@@ -40,7 +40,7 @@ class FadingNorm(NormLayer):
         self.seen: Tensor | None = None
         self.register_buffer("deviation", torch.zeros(()))
 
-    def forward(self, inputs: State) -> State:
+    def forward(self, inputs: StreamState) -> StreamState:
         """Return the input, normalised as far as the norm has not faded; remember its deviations."""
         centred = inputs - inputs.mean(-1, keepdim=True)
         own = (centred.square().mean(-1, keepdim=True) + self.epsilon).sqrt()

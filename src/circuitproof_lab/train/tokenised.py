@@ -18,14 +18,14 @@ from circuitproof.files.canonical import (
     write_directory,
     write_file,
 )
-from circuitproof.files.codec import Codec, Count, to_json
+from circuitproof.files.codec import Codec, PositiveInt, to_json
 from circuitproof.files.reading import read_bytes, read_json, reading
 from circuitproof.files.sealed import check_seal, seal
 from circuitproof.models.tokenizer import FileTokenizer
 from circuitproof_lab.train.corpus import (
     Dataset,
     Document,
-    Part,
+    DocumentUse,
     PythonManual,
     StandardLibrary,
     Text,
@@ -39,11 +39,11 @@ TOKENIZER = "tokenizer.json"
 _TOKEN = np.dtype("<u2")
 _MOST_TOKENS = 1 << 16
 
-Tokens: TypeAlias = NDArray[np.uint16]
+TokenArray: TypeAlias = NDArray[np.uint16]
 
 
 @dataclass(frozen=True, slots=True)
-class Bytes:
+class ByteTokens:
     """Every byte is a token."""
 
     tag: ClassVar[str] = "bytes"
@@ -54,7 +54,7 @@ class BytePairs:
     """Byte-level byte pairs that are learned from the part to train on."""
 
     tag: ClassVar[str] = "byte pairs"
-    vocabulary: Count
+    vocabulary: PositiveInt
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Gpt2Tokens:
     tag: ClassVar[str] = "gpt2"
 
 
-Tokenizer: TypeAlias = Bytes | BytePairs | TokenizerFile | Gpt2Tokens
+Tokenizer: TypeAlias = ByteTokens | BytePairs | TokenizerFile | Gpt2Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class CorpusSource:
 
     tag: ClassVar[str] = "corpus"
     tokenizer: Tokenizer
-    batch: Count
+    batch: PositiveInt
     text: Text = field(default_factory=StandardLibrary)
     second: Text = field(default_factory=PythonManual)
 
@@ -111,7 +111,7 @@ class TokenisedCorpus:
     folder: Path
     corpus: Corpus
 
-    def part(self, part: Part) -> Tokens:
+    def part(self, part: DocumentUse) -> TokenArray:
         """Return the tokens of a part, which stay on the disk until they are looked at."""
         return np.memmap(self.folder / _file(part), _TOKEN, mode="r")
 
@@ -134,7 +134,7 @@ def open_corpus(source: CorpusSource, folder: Path) -> TokenisedCorpus:
     """
     if not folder.exists():
         write_directory(folder, partial(_prepare, source))
-    check_seal(folder, frozenset({CORPUS, *map(_file, Part)}))
+    check_seal(folder, frozenset({CORPUS, *map(_file, DocumentUse)}))
     with reading(read_json(folder / CORPUS), str(folder / CORPUS)) as fields:
         corpus = Codec().record(Corpus, fields)
     _refuse_changed(source.text, corpus.text, folder)
@@ -153,13 +153,13 @@ def _prepare(source: CorpusSource, folder: Path) -> None:
         text=text,
         second=second,
         tokenizer=None if tokenizer is None else digest_file(folder / TOKENIZER),
-        tokens={part: _write_part(source, part, tokenizer, folder / _file(part)) for part in Part},
+        tokens={part: _write_part(source, part, tokenizer, folder / _file(part)) for part in DocumentUse},
     )
     write_file(folder / CORPUS, readable_json(to_json(corpus)))
     seal(folder)
 
 
-def _write_part(source: CorpusSource, part: Part, tokenizer: FileTokenizer | None, path: Path) -> int:
+def _write_part(source: CorpusSource, part: DocumentUse, tokenizer: FileTokenizer | None, path: Path) -> int:
     """Write the tokens of a part one document after the other, and return how many there are."""
     total = 0
     with path.open("wb") as file:
@@ -172,8 +172,8 @@ def _write_part(source: CorpusSource, part: Part, tokenizer: FileTokenizer | Non
     return total
 
 
-def _documents_of(source: CorpusSource, part: Part) -> Iterator[Document]:
-    if part is Part.SECOND:
+def _documents_of(source: CorpusSource, part: DocumentUse) -> Iterator[Document]:
+    if part is DocumentUse.SECOND:
         return documents(source.second)
     return (document for document in documents(source.text) if document.part is part)
 
@@ -181,10 +181,10 @@ def _documents_of(source: CorpusSource, part: Part) -> Iterator[Document]:
 def _write_tokenizer(source: CorpusSource, path: Path) -> FileTokenizer | None:
     """Write the tokenizer to where it is kept, and return it from there; bytes need none."""
     match source.tokenizer:
-        case Bytes():
+        case ByteTokens():
             return None
         case BytePairs(vocabulary):
-            texts = (document.text for document in _documents_of(source, Part.TRAIN))
+            texts = (document.text for document in _documents_of(source, DocumentUse.TRAIN))
             content = train_byte_pairs(texts, vocabulary)
         case TokenizerFile(given):
             content = FileTokenizer(given).content
@@ -221,5 +221,5 @@ def _refuse_changed(text: Text, pinned: Mapping[str, Digest], folder: Path) -> N
         )
 
 
-def _file(part: Part) -> str:
+def _file(part: DocumentUse) -> str:
     return f"{part}.u16"

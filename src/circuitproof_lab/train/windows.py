@@ -14,7 +14,7 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import InputError
 from circuitproof.nn.transformer import Transformer
 
-Tokens: TypeAlias = NDArray[np.integer]
+TokenRow: TypeAlias = NDArray[np.integer]
 """A row of tokens, in memory or on a disk."""
 NO_TARGET = -100
 """The target of a position at which nothing is asked."""
@@ -47,7 +47,7 @@ class Batch:
 class Windows:
     """The windows of a row of tokens; at every position of one the next token is wanted."""
 
-    tokens: Tokens
+    tokens: TokenRow
     width: int
     name: str
 

@@ -31,7 +31,7 @@ def test_a_graph_with_more_or_fewer_paths_than_prompts_is_a_failure(
     programs, survives, tmp_path, monkeypatch
 ):
     """Wrong guesses that survive add rows that no prompt has; right ones that do not lose prompts."""
-    monkeypatch.setattr(rows.Row, "ends", lambda *_: survives)
+    monkeypatch.setattr(rows.ProgramRow, "ends", lambda *_: survives)
     outcome, sentence = check(guessed(programs).write(tmp_path / "bundle"))
     assert outcome is Outcome.FAILURE
     assert sentence.startswith('the checker failed: FaultError: "a graph has ')

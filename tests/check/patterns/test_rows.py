@@ -4,7 +4,7 @@ from hypothesis import given
 from circuitproof.programs.atoms import Bracketed, Brackets
 from circuitproof.programs.syntax import atoms
 from circuitproof.programs.text import to_text
-from circuitproof_check.patterns.rows import Key, Query, is_local, make_row, token_tests
+from circuitproof_check.patterns.rows import KeyToken, QueryFacts, is_local, make_row, token_tests
 from circuitproof_check.programs import parse_program
 from program_strategies import programs, prompts
 
@@ -20,7 +20,7 @@ def read(text):
 def test_one_guess_survives_and_gives_the_row_that_the_checker_computes_for_a_prompt(program, prompt):
     """The row of a pattern's prompt is the row of the prompt; brackets are not followed."""
     parsed, last = read(to_text(program)), prompt[-1]
-    query = Query(len(prompt), frozenset({last}), (last,), is_single=True, longest=len(prompt))
+    query = QueryFacts(len(prompt), frozenset({last}), (last,), is_single=True, longest=len(prompt))
     if any(word in to_text(program) for word in ("unmatched", "partner", "depth")):
         assert parsed.has_brackets
         with pytest.raises(NotImplementedError, match="brackets"):
@@ -30,7 +30,7 @@ def test_one_guess_survives_and_gives_the_row_that_the_checker_computes_for_a_pr
     row = make_row(parsed, query)
     states = [(start, ()) for start in row.starts()]
     for place, token in enumerate(prompt):
-        key = Key(token, token, place, is_last=place == len(prompt) - 1)
+        key = KeyToken(token, token, place, is_last=place == len(prompt) - 1)
         states = [(after, (*old, w)) for state, old in states for w, after in row.step(state, key)]
     (weights,) = [weights for state, weights in states if row.ends(state)]
     expected = parsed.row(prompt, len(prompt) - 1)

@@ -3,14 +3,14 @@ import pytest
 from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import Head
 from circuitproof.find.choices import Objective
-from circuitproof.programs.candidates import Grammar, Word
+from circuitproof.programs.candidates import Grammar, NamedOperand
 from circuitproof.programs.features import Feature, WordKind
 from circuitproof.programs.syntax import Otherwise
 from circuitproof.proof.fold import fold
 from circuitproof_lab.distill.decide import Decider, with_program
-from circuitproof_lab.distill.demand import demands_of
-from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.decision_target import targets_of
 from circuitproof_lab.distill.meanings import Meanings
+from circuitproof_lab.distill.prefix_table import PrefixTable
 from circuitproof_lab.distill.synthesise import accepts
 from hand_models import circuit_of, freeze, table_task
 from models import PROGRAMS, random_model, tiny_architecture
@@ -26,19 +26,19 @@ CHAIN = circuit_of(
 GRAMMAR = Grammar(
     rules=2, features=(Feature.KEY_TOKEN, Feature.RELATIVE_DISTANCE), otherwise=tuple(Otherwise)
 )
-WORDS = (Word(WordKind.TOKEN, 4), Word(WordKind.DISTANCE, 1))
+WORDS = (NamedOperand(WordKind.TOKEN, 4), NamedOperand(WordKind.DISTANCE, 1))
 
 
 def setting(seed, head, programs):
-    """Return a random model, demands of whole and circuit on two tasks, and every small program's meaning."""
+    """Return a random model, targets of whole and circuit on two tasks, and every small program's meaning."""
     frozen = freeze(random_model(tiny_architecture(), seed=seed, programs=programs))
     asked = [[whole(frozen.graph), CHAIN], [whole(frozen.graph)]]
-    ground = Ground(tuple(prompt for task in TASKS for prompt in task.domain.prompts))
-    meanings = Meanings(ground, GRAMMAR, ground.own())
+    prefix_table = PrefixTable(tuple(prompt for task in TASKS for prompt in task.domain.prompts))
+    meanings = Meanings(prefix_table, GRAMMAR, prefix_table.own())
     meanings.learn(WORDS)
     meanings.grow()
-    demands = demands_of(frozen, TASKS, asked, Objective.MODEL)
-    return frozen, demands, meanings, Decider(frozen, head, demands, ground)
+    targets = targets_of(frozen, TASKS, asked, Objective.MODEL)
+    return frozen, targets, meanings, Decider(frozen, head, targets, prefix_table)
 
 
 @pytest.mark.parametrize(
@@ -53,17 +53,17 @@ def setting(seed, head, programs):
 def test_many_candidates_are_decided_as_each_of_them_alone(head, installed, seed):
     """The twin installs one program, folds every prompt and looks; each refutation holds there."""
     programs = {one: PROGRAMS[one] for one in installed}
-    frozen, demands, meanings, decider = setting(seed, head, programs)
+    frozen, targets, meanings, decider = setting(seed, head, programs)
     found = decider.refute(meanings.rows(range(len(meanings))))
     assert {one is None for one in found} == {True, False}
     for place, one in enumerate(found):
         program = meanings.program(place)
-        assert accepts(frozen, head, program, demands) == (one is None)
+        assert accepts(frozen, head, program, targets) == (one is None)
         if one is not None:
-            demand = demands[one.demand]
-            circuit, prompt = demand.circuits[one.circuit], demand.task.domain.prompts[one.prompt]
-            alone = fold(with_program(frozen, head, program), demand.task.candidates, [circuit], [prompt])
-            assert alone.of(circuit)[0].decision != frozenset({demand.wanted[one.prompt]})
+            target = targets[one.target]
+            circuit, prompt = target.circuits[one.circuit], target.task.domain.prompts[one.prompt]
+            alone = fold(with_program(frozen, head, program), target.task.candidates, [circuit], [prompt])
+            assert alone.of(circuit)[0].decision != frozenset({target.wanted[one.prompt]})
 
 
 def test_a_screen_refutes_less_and_never_something_else():
@@ -78,14 +78,14 @@ def test_a_screen_refutes_less_and_never_something_else():
 
 def test_decisions_are_computed_once():
     """Candidates with the same rows at the queries that are read share them, now and later."""
-    _, demands, meanings, decider = setting(3, Head(1, 1), {})
+    _, targets, meanings, decider = setting(3, Head(1, 1), {})
     rows = meanings.rows(range(len(meanings)))
     accepted = [place for place, one in enumerate(decider.refute(rows)) if one is None]
     assert accepted
     known = decider.decisions
     decider.refute(rows[accepted])
     assert decider.decisions == known
-    pairs = sum(len(demand.circuits) * len(demand.wanted) for demand in demands)
+    pairs = sum(len(target.circuits) * len(target.wanted) for target in targets)
     assert known < pairs * len(meanings)
 
 
@@ -100,12 +100,12 @@ def test_the_queries_that_are_read_follow_from_the_circuits(head, count):
 def test_a_head_that_no_circuit_reads_cannot_be_refuted_or_helped():
     """Its candidates are all one variant without rows."""
     frozen = freeze(random_model(tiny_architecture(), seed=3))
-    task, ground = TASKS[1], Ground(TASKS[1].domain.prompts)
-    demands = demands_of(
+    task, prefix_table = TASKS[1], PrefixTable(TASKS[1].domain.prompts)
+    targets = targets_of(
         frozen, [task], [[circuit_of(["embed -> logits"], layers=2, heads=2)]], Objective.PROGRAM
     )
-    decider = Decider(frozen, Head(0, 0), demands, ground)
-    found = decider.refute(ground.own()[None].repeat(3, 0))
+    decider = Decider(frozen, Head(0, 0), targets, prefix_table)
+    found = decider.refute(prefix_table.own()[None].repeat(3, 0))
     assert decider.read_queries(0, 0) == []
     assert len(set(found)) == 1
     assert decider.decisions <= len(task.domain)

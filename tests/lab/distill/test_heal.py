@@ -14,7 +14,7 @@ from circuitproof_lab.distill.heal import (
     TERMS,
     Draw,
     Healing,
-    Term,
+    LossTerm,
     Treatment,
     Weighing,
     bypass_penalty,
@@ -41,7 +41,7 @@ READS_ONE = circuit_of(("embed -> head 1.1", "head 1.1 -> logits", "mlp 1 -> log
 BEHAVIOURS = (Behaviour(TASK, READS_TWO), Behaviour(OTHER_TASK, READS_ONE))
 HEADS = (Head(0, 0), Head(0, 1), Head(1, 1))
 DRAW = Draw(seed=3, batch=3, keep=0.25)
-WEIGHTS = {term: 0.5 + place / 4 for place, term in enumerate(Term)}
+WEIGHTS = {term: 0.5 + place / 4 for place, term in enumerate(LossTerm)}
 PLAN = TrainingPlan(
     seed=3,
     steps=6,
@@ -75,22 +75,22 @@ def without(circuit, *heads):
     return replace(circuit, edges=frozenset(edge for edge in circuit.edges if edge.source not in heads))
 
 
-def slow_circuits(term: Term, behaviour: Behaviour, step: int):
+def slow_circuits(term: LossTerm, behaviour: Behaviour, step: int):
     """Return what a term is about, by its words."""
     everything, declared = whole(behaviour.circuit.graph), behaviour.circuit
     core = [head for head in HEADS if any(edge.source == head for edge in declared.edges)]
     return {
-        Term.TASK: [everything],
-        Term.CIRCUIT: [declared],
-        Term.EXTRA_EDGES: [thinned(declared, DRAW, step)],
-        Term.MODEL_EACH: [without(everything, head) for head in core],
-        Term.MODEL_JOINT: [without(everything, *HEADS)],
-        Term.CIRCUIT_EACH: [without(declared, head) for head in core],
-        Term.CIRCUIT_JOINT: [without(declared, *HEADS)],
+        LossTerm.TASK: [everything],
+        LossTerm.CIRCUIT: [declared],
+        LossTerm.EXTRA_EDGES: [thinned(declared, DRAW, step)],
+        LossTerm.MODEL_EACH: [without(everything, head) for head in core],
+        LossTerm.MODEL_JOINT: [without(everything, *HEADS)],
+        LossTerm.CIRCUIT_EACH: [without(declared, head) for head in core],
+        LossTerm.CIRCUIT_JOINT: [without(declared, *HEADS)],
     }[term]
 
 
-def slow_term(term: Term, model, behaviour: Behaviour, step: int) -> float:
+def slow_term(term: LossTerm, model, behaviour: Behaviour, step: int) -> float:
     """Return a term from one forward pass for each circuit and each prompt."""
     losses = []
     for circuit in slow_circuits(term, behaviour, step):
@@ -137,8 +137,8 @@ def test_each_objective_asks_for_more_than_the_one_before():
     """Their comparison is about what is added, so nothing may be taken away."""
     plain, ablation, core = (set(TERMS[treatment]) for treatment in Treatment)
     assert plain < ablation < core
-    assert plain == {Term.TASK}
-    assert core == set(Term)
+    assert plain == {LossTerm.TASK}
+    assert core == set(LossTerm)
 
 
 def test_no_preference_costs_nothing_and_a_sure_one_costs_in_proportion():
@@ -237,7 +237,7 @@ def test_core_aware_healing_lowers_what_survives_the_joint_lesion(tmp_path):
         Watcher(),
     ).model
     (after,) = goal.terms(healed, 0)
-    for term in Term:
+    for term in LossTerm:
         assert after[term].item() < before[term].item(), term
 
 
@@ -274,7 +274,7 @@ def test_healing_without_behaviours_is_refused():
 def test_an_objective_with_a_term_missing_or_too_many_is_refused():
     """An objective is known by its terms; a forgotten penalty would make it another one."""
     with pytest.raises(InputError, match=r"given for task, circuit, the objective plain consists of task$"):
-        Weighing(Treatment.PLAIN, {Term.TASK: 1.0, Term.CIRCUIT: 1.0})
+        Weighing(Treatment.PLAIN, {LossTerm.TASK: 1.0, LossTerm.CIRCUIT: 1.0})
     with pytest.raises(InputError, match=r"given for no term, the objective plain consists of task"):
         Weighing(Treatment.PLAIN, {})
 
@@ -283,4 +283,4 @@ def test_an_objective_with_a_term_missing_or_too_many_is_refused():
 def test_a_term_must_weigh_something(weight):
     """A weight of nothing is a term left out under another name."""
     with pytest.raises(InputError, match=f"task weighs {weight}, want a finite number above 0"):
-        Weighing(Treatment.PLAIN, {Term.TASK: weight})
+        Weighing(Treatment.PLAIN, {LossTerm.TASK: weight})

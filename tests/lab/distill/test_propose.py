@@ -8,7 +8,7 @@ from circuitproof.programs.candidates import Grammar
 from circuitproof.programs.features import Feature
 from circuitproof.proof.effort import Pace
 from circuitproof_lab.distill.choices import Growth, Scope
-from circuitproof_lab.distill.demand import Demand
+from circuitproof_lab.distill.decision_target import DecisionTarget
 from circuitproof_lab.distill.propose import propose
 from circuitproof_lab.distill.synthesis import Bounds
 from circuitproof_lab.distill.synthesise import synthesise
@@ -17,7 +17,7 @@ from hand_models import QUOTE_EDGES, circuit_of
 
 CIRCUIT = circuit_of(QUOTE_EDGES)
 TASK = neutral_quotes()
-DEMANDS = (Demand(TASK, (CIRCUIT,), TASK.decisions()),)
+DEMANDS = (DecisionTarget(TASK, (CIRCUIT,), TASK.decisions()),)
 TOKENS = Grammar(rules=2, features=(Feature.KEY_TOKEN,))
 
 

@@ -9,7 +9,7 @@ from circuitproof.importers.release import load_release
 from circuitproof.models.operators import Attention
 from circuitproof.nn.transformer import AttentionLayer
 from circuitproof.tasks.quotes import toy_quotes
-from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.prefix_table import PrefixTable
 from circuitproof_lab.distill.record import record
 from distractor_models import HEAD, distractor_model
 from floats import within
@@ -40,10 +40,10 @@ def heads_weights(model, head, prompt):
 def test_a_softmax_head_is_recorded_as_softmax_attends():
     """Every key of the past has weight then; candidates are ranked by that, and the answer says so."""
     model = random_model(tiny_architecture(attention=Attention.SOFTMAX), 3)
-    seen = record(model, Head(0, 1), Ground(PROMPTS))
+    seen = record(model, Head(0, 1), PrefixTable(PROMPTS))
     assert seen.attention is Attention.SOFTMAX
     assert (seen.support == seen.softmax_support).all()
-    assert (seen.support == seen.ground.causal()).all()
+    assert (seen.support == seen.prefix_table.causal()).all()
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -53,27 +53,27 @@ def test_the_record_is_the_attention_of_the_models_own_forward(norm, head):
 
     A record holds FP32 numbers, so FP64 attention is rounded once, and far less than a second time.
     """
-    model, ground = random_model(tiny_architecture(norm=norm), seed=1).double(), Ground(PROMPTS)
-    found = record(model, head, ground)
+    model, prefix_table = random_model(tiny_architecture(norm=norm), seed=1).double(), PrefixTable(PROMPTS)
+    found = record(model, head, prefix_table)
     for prompt in PROMPTS:
         weights = heads_weights(model, head, prompt)
         for query in range(len(prompt)):
-            column = ground.columns()[prompt[: query + 1]]
-            wanted = [*weights[query].tolist(), 0, 0, 0, 0][: ground.longest]
+            column = prefix_table.columns()[prompt[: query + 1]]
+            wanted = [*weights[query].tolist(), 0, 0, 0, 0][: prefix_table.longest]
             assert within(found.weights[:, column].tolist(), wanted, roundings=2, size=1)
 
 
 def test_mean_supports_count_every_query():
     """Even attention has all causal keys, six queries of one to six keys; softmax always has."""
-    found = record(distractor_model(), HEAD, Ground(toy_quotes().domain.prompts))
+    found = record(distractor_model(), HEAD, PrefixTable(toy_quotes().domain.prompts))
     assert found.mean_support == found.mean_softmax_support == 3.5
-    assert (found.support == found.ground.causal()).all()
+    assert (found.support == found.prefix_table.causal()).all()
 
 
 def test_the_supports_of_the_paper_are_found_in_its_public_model(reference):
     """Mean sparsemax support 1.33 keys against 3.5 under softmax, all queries counted."""
     model = stored(load_release(reference / "norm_free")).model
-    found = record(model, Head(0, 0), Ground(toy_quotes().domain.prompts))
+    found = record(model, Head(0, 0), PrefixTable(toy_quotes().domain.prompts))
     assert (round(found.mean_support, 2), found.mean_softmax_support) == (1.33, 3.5)
 
 
@@ -81,7 +81,7 @@ def test_other_programs_may_be_installed_already():
     """Heads are replaced one after the other."""
     programs = {head: program for head, program in PROGRAMS.items() if head != Head(1, 0)}
     model = random_model(tiny_architecture(), programs=programs).double()
-    totals = record(model, Head(1, 0), Ground(PROMPTS)).weights.astype(float).sum(0)
+    totals = record(model, Head(1, 0), PrefixTable(PROMPTS)).weights.astype(float).sum(0)
     assert within(totals.tolist(), [1.0] * len(totals), roundings=2, size=1)
 
 
@@ -96,4 +96,4 @@ def test_only_neural_heads_can_be_recorded(head, sentence):
     """A program has no scores."""
     model = random_model(tiny_architecture(), programs={Head(0, 0): PROGRAMS[Head(0, 0)]})
     with pytest.raises(InputError, match=sentence):
-        record(model, head, Ground(PROMPTS))
+        record(model, head, PrefixTable(PROMPTS))

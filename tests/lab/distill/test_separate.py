@@ -1,12 +1,12 @@
 import numpy as np
 
 from circuitproof.models.operators import Attention
-from circuitproof.programs.candidates import Grammar, Word, words_of
+from circuitproof.programs.candidates import Grammar, NamedOperand, words_of
 from circuitproof.programs.features import Feature, WordKind
 from circuitproof.programs.text import parse
-from circuitproof_lab.distill.ground import Ground
 from circuitproof_lab.distill.meanings import Meanings
-from circuitproof_lab.distill.record import Record
+from circuitproof_lab.distill.prefix_table import PrefixTable
+from circuitproof_lab.distill.record import AttentionRecord
 from circuitproof_lab.distill.separate import separating_word
 
 PROMPTS = ((1, 9, 5, 6), (1, 5, 9, 6), (1, 6, 5, 9), (1, 9, 6, 6))
@@ -16,11 +16,11 @@ WORDS = words_of(PROMPTS, GRAMMAR)
 
 def setting(text):
     """Return the meanings without words and a record of a head that attends as a program does."""
-    ground = Ground(PROMPTS)
-    rows = ground.rows(parse(f"default 0\n{text}\notherwise self"))
+    prefix_table = PrefixTable(PROMPTS)
+    rows = prefix_table.rows(parse(f"default 0\n{text}\notherwise self"))
     weights = (rows / rows.sum(0)).astype(np.float32)
-    seen = Record(ground, Attention.SPARSEMAX, weights, ground.causal())
-    meanings = Meanings(ground, GRAMMAR, seen.support)
+    seen = AttentionRecord(prefix_table, Attention.SPARSEMAX, weights, prefix_table.causal())
+    meanings = Meanings(prefix_table, GRAMMAR, seen.support)
     meanings.learn(())
     meanings.grow()
     return meanings, seen
@@ -35,17 +35,17 @@ def lacking(text, words=WORDS):
 
 def test_the_token_that_a_head_looks_for_is_found():
     """It stands at different positions, so that no position covers the difference as well."""
-    assert lacking("add 1 when key_token == 9") == Word(WordKind.TOKEN, 9)
+    assert lacking("add 1 when key_token == 9") == NamedOperand(WordKind.TOKEN, 9)
 
 
 def test_the_distance_that_a_head_looks_at_is_found():
     """The same for relative distances."""
-    assert lacking("add 1 when relative_distance == 2") == Word(WordKind.DISTANCE, 2)
+    assert lacking("add 1 when relative_distance == 2") == NamedOperand(WordKind.DISTANCE, 2)
 
 
 def test_the_position_that_a_head_looks_at_is_found():
     """The same for positions; the token at it changes."""
-    assert lacking("add 1 when key_position == 2") == Word(WordKind.POSITION, 2)
+    assert lacking("add 1 when key_position == 2") == NamedOperand(WordKind.POSITION, 2)
 
 
 def test_the_next_pair_is_asked_when_the_worst_has_no_new_word():

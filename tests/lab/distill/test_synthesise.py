@@ -8,14 +8,14 @@ from circuitproof.errors import DeclarationError, InputError, NotExactError
 from circuitproof.find.choices import Objective
 from circuitproof.importers.release import load_release
 from circuitproof.programs.atoms import Brackets
-from circuitproof.programs.candidates import Grammar, Language, Word
+from circuitproof.programs.candidates import Grammar, Language, NamedOperand
 from circuitproof.programs.features import Feature, WordKind
 from circuitproof.programs.syntax import Pick
 from circuitproof.programs.text import parse, to_text
 from circuitproof.tasks.brackets import toy_brackets
 from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_lab.distill.choices import Growth, Scope
-from circuitproof_lab.distill.demand import demands_of
+from circuitproof_lab.distill.decision_target import targets_of
 from circuitproof_lab.distill.synthesis import Bounds, Realised, Unfinished
 from circuitproof_lab.distill.synthesise import accepts, freeze, synthesise
 from circuitproof_lab.distill.unrealisable import Unrealisable
@@ -27,7 +27,7 @@ from program_strategies import all_programs
 from releases import stored
 
 CIRCUITS = {"quotes": circuit_of(QUOTE_EDGES)}
-FILLER_WORDS = tuple(Word(WordKind.TOKEN, token) for token in FILLERS)
+FILLER_WORDS = tuple(NamedOperand(WordKind.TOKEN, token) for token in FILLERS)
 TOKENS_ONLY = Grammar(rules=2, features=(Feature.KEY_TOKEN,))
 
 
@@ -53,8 +53,8 @@ def test_the_accepted_program_is_accepted_by_the_whole_domain(grammar, growth):
     assert isinstance(found.outcome, Realised)
     frozen = freeze(distractor_model())
     asked = [[whole(frozen.graph), CIRCUITS["quotes"]]]
-    demands = demands_of(frozen, [neutral_quotes()], asked, Objective.PROGRAM)
-    assert accepts(frozen, HEAD, found.program, demands)
+    targets = targets_of(frozen, [neutral_quotes()], asked, Objective.PROGRAM)
+    assert accepts(frozen, HEAD, found.program, targets)
     assert found.effort.tried <= found.effort.meanings <= found.effort.programs
 
 
@@ -62,13 +62,13 @@ def test_the_accepted_program_is_accepted_by_the_whole_domain(grammar, growth):
 def test_what_is_accepted_is_the_best_of_all_that_brute_force_accepts(rules):
     """The twin installs every program of the language, one by one."""
     grammar = Grammar(rules=rules, features=(Feature.KEY_POSITION,))
-    words = tuple(Word(WordKind.POSITION, position) for position in (2, 3))
+    words = tuple(NamedOperand(WordKind.POSITION, position) for position in (2, 3))
     found = run(Bounds(grammar=grammar, words=words))
     frozen = freeze(distractor_model())
-    demands = demands_of(frozen, [neutral_quotes()], [[whole(frozen.graph)]], Objective.PROGRAM)
-    good = [p for p in all_programs(Language(grammar, words)) if accepts(frozen, HEAD, p, demands)]
+    targets = targets_of(frozen, [neutral_quotes()], [[whole(frozen.graph)]], Objective.PROGRAM)
+    good = [p for p in all_programs(Language(grammar, words)) if accepts(frozen, HEAD, p, targets)]
     assert found.program in good
-    seen = found.record.ground
+    seen = found.record.prefix_table
     kept = {seen.rows(program).tobytes() for program in good}
     better = [leader for leader in found.leaders if leader.overlap > found.overlap]
     assert not any(seen.rows(leader.program).tobytes() in kept for leader in better)
@@ -215,7 +215,7 @@ def test_bounds_are_checked_when_they_are_made(change, sentence):
 def test_weights_other_than_one_are_searched():
     """A program with rules of different weight is another meaning."""
     grammar = Grammar(rules=2, features=(Feature.KEY_POSITION,), weights=(Fraction(1), Fraction(2)))
-    words = (Word(WordKind.POSITION, 3), Word(WordKind.POSITION, 2))
+    words = (NamedOperand(WordKind.POSITION, 3), NamedOperand(WordKind.POSITION, 2))
     plain = run(Bounds(grammar=Grammar(rules=2, features=(Feature.KEY_POSITION,)), words=words))
     assert run(Bounds(grammar=grammar, words=words)).effort.meanings > plain.effort.meanings
 

@@ -7,13 +7,13 @@ from circuitproof.errors import DeclarationError, InputError, InvalidError
 from circuitproof.files.canonical import Digest, canonical_json
 from circuitproof.files.reading import parse_json, reading
 from circuitproof.find.choices import Objective
-from circuitproof.programs.candidates import Grammar, Word
+from circuitproof.programs.candidates import Grammar, NamedOperand
 from circuitproof.programs.features import Feature, WordKind
 from circuitproof.programs.syntax import Otherwise
 from circuitproof.programs.text import parse
-from circuitproof_lab.distill.decide import Refutation
-from circuitproof_lab.distill.demand import demands_of
-from circuitproof_lab.distill.ground import Ground
+from circuitproof_lab.distill.decide import WrongDecision
+from circuitproof_lab.distill.decision_target import targets_of
+from circuitproof_lab.distill.prefix_table import PrefixTable
 from circuitproof_lab.distill.synthesis import Bounds
 from circuitproof_lab.distill.synthesise import accepts, freeze, synthesise
 from circuitproof_lab.distill.unrealisable import read_unrealisable, recheck
@@ -23,7 +23,7 @@ from program_strategies import all_programs
 TASK = neutral_quotes(3)
 FROZEN = freeze(distractor_model())
 GRAMMAR = Grammar(rules=2, features=(Feature.KEY_TOKEN,), members=1, otherwise=tuple(Otherwise))
-WORDS = (Word(WordKind.TOKEN, 7), Word(WordKind.TOKEN, 6))
+WORDS = (NamedOperand(WordKind.TOKEN, 7), NamedOperand(WordKind.TOKEN, 6))
 CERTIFICATE = synthesise(distractor_model(), [TASK], HEAD, {}, Bounds(grammar=GRAMMAR, words=WORDS)).outcome
 
 
@@ -35,13 +35,13 @@ def read(content):
 
 def test_brute_force_agrees_that_no_program_will_do():
     """The twin lists every program, installs it and folds the whole domain; no meaning is missing."""
-    demands = demands_of(FROZEN, [TASK], [[whole(FROZEN.graph)]], Objective.PROGRAM)
-    ground = Ground(TASK.domain.prompts)
+    targets = targets_of(FROZEN, [TASK], [[whole(FROZEN.graph)]], Objective.PROGRAM)
+    prefix_table = PrefixTable(TASK.domain.prompts)
     programs = list(all_programs(CERTIFICATE.language))
     assert len(programs) == CERTIFICATE.language.program_count() == 2 * 21
-    assert not any(accepts(FROZEN, HEAD, program, demands) for program in programs)
-    meanings = {ground.rows(program).tobytes() for program in programs}
-    assert meanings == {ground.rows(one.program).tobytes() for one in CERTIFICATE.refuted}
+    assert not any(accepts(FROZEN, HEAD, program, targets) for program in programs)
+    meanings = {prefix_table.rows(program).tobytes() for program in programs}
+    assert meanings == {prefix_table.rows(one.program).tobytes() for one in CERTIFICATE.refuted}
     assert len(meanings) == len(CERTIFICATE.refuted)
 
 
@@ -65,7 +65,7 @@ def twice(certificate):
 
 def larger(certificate):
     """Speak of a larger language."""
-    words = (*certificate.language.words, Word(WordKind.TOKEN, 8))
+    words = (*certificate.language.words, NamedOperand(WordKind.TOKEN, 8))
     return replace(certificate, language=replace(certificate.language, words=words))
 
 
@@ -74,7 +74,7 @@ def other_digest(certificate):
     return replace(certificate, digest=Digest("0" * 64))
 
 
-def stranger(certificate):
+def other_lists(certificate):
     """Refute a program that is not in the language in the place of one that is."""
     program = parse("default 0\nadd 1 when key_position == 0\notherwise self")
     return replace(
@@ -92,13 +92,13 @@ def elsewhere(refutation):
 
 def right_somewhere(certificate):
     """Name a prompt that the program of some meaning decides as wanted."""
-    demands = demands_of(FROZEN, [TASK], [[whole(FROZEN.graph)]], Objective.PROGRAM)
+    targets = targets_of(FROZEN, [TASK], [[whole(FROZEN.graph)]], Objective.PROGRAM)
     for number, one in enumerate(certificate.refuted):
         for prompt in range(len(TASK.domain)):
             task = replace(
                 TASK, domain=replace(TASK.domain, prompts=(TASK.domain.prompts[prompt],), strata=("",))
             )
-            only = replace(demands[0], task=task, wanted=(demands[0].wanted[prompt],))
+            only = replace(targets[0], task=task, wanted=(targets[0].wanted[prompt],))
             if accepts(FROZEN, HEAD, one.program, [only]):
                 changed = replace(one, refutation=replace(one.refutation, prompt=prompt))
                 return replace(
@@ -115,11 +115,11 @@ def right_somewhere(certificate):
         (twice, "refutes a meaning twice"),
         (larger, "the digests of the two lists must be the one it states"),
         (other_digest, "the digests of the two lists must be the one it states"),
-        (stranger, "the digests of the two lists must be the one it states"),
+        (other_lists, "the digests of the two lists must be the one it states"),
         (right_somewhere, "as wanted; its program is not refuted there"),
-        (elsewhere(Refutation(0, 0, 999)), "its task, circuit or prompt is not there"),
-        (elsewhere(Refutation(1, 0, 0)), "its task, circuit or prompt is not there"),
-        (elsewhere(Refutation(0, 1, 0)), "its task, circuit or prompt is not there"),
+        (elsewhere(WrongDecision(0, 0, 999)), "its task, circuit or prompt is not there"),
+        (elsewhere(WrongDecision(1, 0, 0)), "its task, circuit or prompt is not there"),
+        (elsewhere(WrongDecision(0, 1, 0)), "its task, circuit or prompt is not there"),
         (lambda it: replace(it, model=Digest("0" * 64)), "about another model"),
         (lambda it: replace(it, tasks=()), "about other tasks"),
         (lambda it: replace(it, circuits=()), "has 0 lists of circuits for 1 tasks"),

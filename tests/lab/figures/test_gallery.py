@@ -7,10 +7,10 @@ import pytest
 
 import viewed
 from circuitproof.errors import InputError
-from circuitproof.reports.story import Story
+from circuitproof.reports.bundle_view import BundleView
 from circuitproof_lab.figures import gallery
 from circuitproof_lab.figures.gallery import KINDS, write_figures
-from circuitproof_lab.figures.radii import Spread, spread_of
+from circuitproof_lab.figures.radii import RadiiByAnswer, spread_of
 from circuitproof_lab.figures.style import write_drawing
 from run_folders import BEHAVIOUR, LESION, ROUND
 from run_folders import FILES as RUN_FILES
@@ -32,7 +32,7 @@ FILES = {
     "healed/seed-1/plain/migration.json": {**ROUND, "behaviours": [{**BEHAVIOUR, "lesions": LESIONS}]},
     "compared/comparison.json": {"variants": [VARIANT, VARIANT]},
     "cost.json": {"accounts": [ACCOUNT]},
-    "taught/quotes/study.json": {"lesson": {"name": "quotes", "verdict": "proved", "words": 3}},
+    "taught/quotes/study.json": {"report": {"name": "quotes", "verdict": "proved", "words": 3}},
 }
 
 
@@ -42,15 +42,15 @@ def study(tmp_path):
     for name, content in FILES.items():
         (tmp_path / "study" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "study" / name).write_text(json.dumps(content))
-    bundle = next(story.bundle.path for story in stories() if isinstance(spread_of(story), Spread))
+    bundle = next(view.bundle.path for view in views() if isinstance(spread_of(view), RadiiByAnswer))
     shutil.copytree(bundle, tmp_path / "study" / "proof" / "bundle")
     return tmp_path / "study"
 
 
-def stories():
+def views():
     """Yield a bundle of every kind of claim."""
     for seed in viewed.seeds(each=1):
-        yield viewed.story_of(seed)
+        yield viewed.view_of(seed)
 
 
 def test_every_kind_of_figure_is_found_in_a_tree_of_runs(study, tmp_path):
@@ -98,7 +98,7 @@ def test_every_kind_of_claim_can_be_drawn(tmp_path, monkeypatch):
         write_drawing(drawing, paths[0])
 
     monkeypatch.setattr(gallery, "write_drawing", write_first)
-    for place, story in enumerate(stories()):
-        assert isinstance(story, Story)
-        found = write_figures([story.bundle.path], tmp_path / f"{place}")
+    for place, view in enumerate(views()):
+        assert isinstance(view, BundleView)
+        found = write_figures([view.bundle.path], tmp_path / f"{place}")
         assert any(one.kind == "circuit" and one.name for one in found)

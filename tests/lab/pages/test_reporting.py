@@ -117,8 +117,8 @@ def test_the_page_of_a_run_has_the_parts_of_its_bundles(folder):
     assert len(names) == len(set(names))
     assert {"proofs", "bundle-0-verdicts", "bundle-0-circuit", "bundle-0-prompts"} <= set(names)
     assert "open" not in next(value for tag, value in reader.tags if tag == "details")
-    assert one.story is not None
-    assert json.dumps(page_data(one.story), separators=(",", ":"))[:80] in reader.data
+    assert one.view is not None
+    assert json.dumps(page_data(one.view), separators=(",", ":"))[:80] in reader.data
 
 
 def test_an_empty_run_has_a_heading_and_nothing_else(tmp_path):
@@ -131,7 +131,7 @@ def test_an_empty_run_has_a_heading_and_nothing_else(tmp_path):
 def bundles(tmp_path):
     """A run folder with a bundle of each outcome: proved, undecided, refuted."""
     for outcome in (Outcome.VALID, Outcome.INCOMPLETE, Outcome.REFUTED):
-        seed = next(one for one in viewed.seeds() if viewed.story_of(one).judgement.outcome is outcome)
+        seed = next(one for one in viewed.seeds() if viewed.view_of(one).judgement.outcome is outcome)
         copytree(viewed.bundle_of(seed), tmp_path / "run" / outcome.name.lower())
     (tmp_path / "run" / "run.json").write_text(json.dumps(FILES["run.json"]))
     return tmp_path / "run"
@@ -154,7 +154,7 @@ def test_a_run_is_compared_with_what_it_must_be_about(bundles, command):
     """Each of its bundles is: with the right model as without one, with none that is there as a failure."""
     for name in ("incomplete", "refuted"):
         rmtree(bundles / name)
-    seed = next(one for one in viewed.seeds() if viewed.story_of(one).judgement.outcome is Outcome.VALID)
+    seed = next(one for one in viewed.seeds() if viewed.view_of(one).judgement.outcome is Outcome.VALID)
     other = next(one for one in viewed.seeds() if one % len(CYCLE) != seed % len(CYCLE))
 
     def code(*options):
@@ -206,10 +206,10 @@ def test_the_page_of_a_run_begins_with_circuits_and_verdicts(folder):
     run = read_run(folder)
     html = report_of(run).page()
     (one,) = run.bundles
-    assert one.story is not None
+    assert one.view is not None
     marks = ('id="bundles"', 'class="badge', "<svg", 'id="frontier"', run.digest)
     places = [html.index(mark) for mark in marks]
     assert places == sorted(places)
     text = " ".join(look_at(folder, Beside()).text().split())
-    assert text.index("Circuits and verdicts") < text.index(str(one.story.bundle.answers[0].prop.kind))
-    assert text.index(str(one.story.bundle.answers[0].prop.kind)) < text.index("The localisation frontier")
+    assert text.index("Circuits and verdicts") < text.index(str(one.view.bundle.answers[0].prop.kind))
+    assert text.index(str(one.view.bundle.answers[0].prop.kind)) < text.index("The localisation frontier")

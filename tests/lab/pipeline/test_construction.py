@@ -17,7 +17,7 @@ from circuitproof_check.main import Outcome, check
 from circuitproof_lab.distill.calibrate import calibrate
 from circuitproof_lab.pipeline import construction
 from circuitproof_lab.pipeline.construction import construct
-from circuitproof_lab.pipeline.construction_recipe import Choice, SeededBase, load_construction
+from circuitproof_lab.pipeline.construction_recipe import RungChoice, SeededBase, load_construction
 from circuitproof_lab.pipeline.stages import calibrate as stage
 from constructions import TEXT, write_construction
 
@@ -167,7 +167,7 @@ def test_a_text_can_guard_quality(tmp_path):
         construct(strict, tmp_path / "strict")
     changes = {"\n[[artifacts]]": table.format("100.0"), 'choose = "first"': 'choose = "quality"'}
     lax = load_construction(write_construction(tmp_path, changes))
-    assert lax.choice is Choice.QUALITY
+    assert lax.choice is RungChoice.QUALITY
     (artifact,) = construct(lax, tmp_path / "lax")
     losses = artifact.states[-1].losses
     assert losses is not None

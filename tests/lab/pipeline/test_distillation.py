@@ -69,7 +69,7 @@ def test_all_three_objectives_are_compared_on_one_model(finished):
 
 
 def test_the_final_circuits_have_no_neural_attention_and_prove_all_four_properties(finished):
-    """What it is all for, and a stranger confirms it from the bundle and the model."""
+    """What it is all for, and the independent checker confirms it from the bundle and the model."""
     report = finished[2]
     assert report.is_held
     assert report.rounds[-1].fate is Fate.HELD

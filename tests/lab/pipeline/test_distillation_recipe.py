@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from circuitproof.errors import InputError
-from circuitproof_lab.distill.heal import TERMS, Term, Treatment
+from circuitproof_lab.distill.heal import TERMS, LossTerm, Treatment
 from circuitproof_lab.distill.synthesis import Scope
 from circuitproof_lab.pipeline.distillation_recipe import load_distillation_recipe
 from corpora import corpus_changes
@@ -20,7 +20,7 @@ def test_the_shipped_recipe_is_about_five_models_without_norms():
     assert not recipe.source.architecture.has_norm
     assert [task.name for task in recipe.tasks] == ["quotes", "brackets"]
     assert recipe.epsilon == Fraction(1, 100)
-    assert recipe.therapy.draw.keep == 0.25
+    assert recipe.healing.draw.keep == 0.25
 
 
 def test_everything_in_a_recipe_is_read(tmp_path):
@@ -46,11 +46,11 @@ def test_everything_in_a_recipe_is_read(tmp_path):
     assert recipe.method.rule == "margin"
     assert (recipe.bounds.grammar.rules, recipe.bounds.grammar.members) == (1, 3)
     assert (recipe.bounds.scope, recipe.bounds.budget) == (Scope.BOTH, 77)
-    therapy = recipe.therapy.seeded(4)
-    assert (therapy.plan.steps, therapy.plan.seed) == (9, 4)
-    assert (therapy.draw.seed, therapy.draw.batch, therapy.draw.keep) == (4, 11, 0.5)
-    assert recipe.therapy.weighings[Treatment.CORE_AWARE].weights[Term.CIRCUIT_JOINT] == 0.125
-    assert all(recipe.therapy.weighings[one].weights.keys() == set(TERMS[one]) for one in Treatment)
+    healing = recipe.healing.seeded(4)
+    assert (healing.plan.steps, healing.plan.seed) == (9, 4)
+    assert (healing.draw.seed, healing.draw.batch, healing.draw.keep) == (4, 11, 0.5)
+    assert recipe.healing.weighings[Treatment.CORE_AWARE].weights[LossTerm.CIRCUIT_JOINT] == 0.125
+    assert all(recipe.healing.weighings[one].weights.keys() == set(TERMS[one]) for one in Treatment)
     assert (recipe.gates.kl, recipe.gates.right, recipe.epsilon) == (0.3, Fraction(5, 8), Fraction(1, 7))
 
 

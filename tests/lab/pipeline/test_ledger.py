@@ -9,16 +9,16 @@ from circuitproof.errors import DeclarationError, InputError, InvalidError
 from circuitproof.files.canonical import digest_bytes
 from circuitproof.files.locked import locked
 from circuitproof.tasks.alphabet import TOY
-from circuitproof.tasks.generator import Generator, Slot, Template, Words, deal
+from circuitproof.tasks.generator import Generator, NamedTokens, PromptTemplate, Slot, deal
 from circuitproof_lab.pipeline.ledger import Burned, Declared, Ledger, Measured, Viewed
 from circuitproof_lab.pipeline.manifest import Development, Gate, Split
 
 GENERATOR = Generator(
     task="quotes",
     salt="one",
-    encoder=Words(TOY),
+    encoder=NamedTokens(TOY),
     answers=(("'", "'"), ('"', '"')),
-    templates=(Template("six", "<BOS> <TASK_QUOTE> {x} {opener} {y} {z}"),),
+    templates=(PromptTemplate("six", "<BOS> <TASK_QUOTE> {x} {opener} {y} {z}"),),
     slots=tuple(Slot(name, ("A", "B", "C", "D")) for name in "xyz"),
 )
 RECIPE, CIRCUIT, WEIGHTS = (digest_bytes(name) for name in (b"recipe", b"circuit", b"weights"))
@@ -83,7 +83,7 @@ def test_development_data_is_refused_as_a_gate(ledger):
 def test_the_same_prompts_in_another_vocabulary_are_fresh(ledger):
     """Token numbers mean something else there."""
     renamed = replace(TOY, names=(*TOY.names[:-1], "<31 renamed>"))
-    other = replace(GENERATOR, encoder=Words(renamed))
+    other = replace(GENERATOR, encoder=NamedTokens(renamed))
     ledger.burn(Gate(Split("other", other, FIRST.rows)), **TRIAL)
 
 

@@ -41,7 +41,7 @@ def test_a_protocol_runs_to_proofs_that_the_checker_accepts(protocol, tmp_path, 
     assert capsys.readouterr().out.startswith("valid: model compared")
 
 
-def test_the_ledger_tells_the_story_in_order(protocol, tmp_path):
+def test_the_ledger_says_in_order_what_was_done(protocol, tmp_path):
     """The recipe comes before everything, each gate is burned before it is measured."""
     localise(protocol, tmp_path / "run")
     events = [entry.event for entry in Ledger(tmp_path / "run" / LEDGER).entries()]

@@ -3,7 +3,7 @@
 import pytest
 
 from circuitproof.find.choices import Objective
-from circuitproof.find.extraction import Method, extract
+from circuitproof.find.extraction import ExtractionMethod, extract
 from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.loading import load_task
 from circuitproof.verbs.verification import Request, parse_properties, verify
@@ -42,7 +42,7 @@ def test_a_task_of_ones_own_goes_from_training_to_a_checked_bundle(path, tmp_pat
     """What is proved depends on the CPU that trained; that prover and checker agree does not."""
     model, spec = tmp_path / "run" / MODEL, str(path)
     train_recipe(load_recipe(RECIPES / f"own-{path.stem}.toml"), tmp_path / "run", Watcher())
-    extract(model, spec, Method(objective=Objective.PROGRAM), tmp_path / "circuit.json")
+    extract(model, spec, ExtractionMethod(objective=Objective.PROGRAM), tmp_path / "circuit.json")
     request = Request(
         model=model,
         circuit=tmp_path / "circuit.json",

@@ -1,7 +1,7 @@
 import pytest
 
 from circuitproof.errors import CircuitproofError
-from circuitproof.find.choices import Rule
+from circuitproof.find.choices import SelectionRule
 from circuitproof.models.tokenizer import FileTokenizer
 from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_lab.pipeline.prompts import TaskPrompts
@@ -18,8 +18,8 @@ def test_a_protocol_is_read_whole(tmp_path):
     """What is fixed before a run is what the file says."""
     protocol = load_protocol(write_protocol(tmp_path))
     assert [(one.name, one.development, one.gate, one.rule) for one in protocol.generations] == [
-        ("A", 8, 16, Rule.SPARSITY),
-        ("B", 0, 32, Rule.MARGIN),
+        ("A", 8, 16, SelectionRule.SPARSITY),
+        ("B", 0, 32, SelectionRule.MARGIN),
     ]
     assert protocol.model == tmp_path / "model"
     assert protocol.method.thresholds == (0.01, 0.1)

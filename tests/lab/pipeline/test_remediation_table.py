@@ -84,7 +84,7 @@ def test_the_first_refutation_of_brackets_replays_in_floats(model, dtype):
 def test_both_solvers_say_the_same(model, task, verdict, met, epsilon):
     """Each in its own way, with every branch of norm and attention kept."""
     (compared,) = cross_check(robustness(model, task, epsilon), Asking(engine=Engine.ALL), None).compared
-    assert {(one.solver, one.verdict, one.met) for one in compared.hearing.rulings} == {
+    assert {(one.solver, one.verdict, one.met) for one in compared.solver_answers.rulings} == {
         ("z3", verdict, met),
         ("cvc5", verdict, met),
     }

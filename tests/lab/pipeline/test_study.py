@@ -16,7 +16,7 @@ from circuitproof.forward.frozen import open_model
 from circuitproof.models.declaration import read_declaration
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.proof.verdict import Verdict
-from circuitproof.reports.words import told_tokens
+from circuitproof.reports.words import listed_tokens
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof_check.main import Outcome, check
 from circuitproof_lab.pipeline.study import StudyReport, run_study
@@ -48,7 +48,7 @@ def digests(folder: Path) -> dict[str, object]:
     return found
 
 
-def test_a_study_ends_with_a_proof_that_a_stranger_confirms(finished):
+def test_a_study_ends_with_a_proof_that_the_checker_confirms(finished):
     """From text to a bundle about an artifact of the trained model, on the whole declared domain."""
     study, out, found = finished
     (report,) = found.tasks
@@ -190,7 +190,7 @@ def test_the_command_tells_the_report_and_writes_its_page(finished, monkeypatch,
         assert words in said
     (program, *_) = found.tasks[0].installed.programs.values()
     names = read_declaration(found.base).tokens.named()
-    assert told_tokens(names, program.tokens()) in " ".join(re.sub("[│┃]", " ", said).split())
+    assert listed_tokens(names, program.tokens()) in " ".join(re.sub("[│┃]", " ", said).split())
     page = (out / "report.html").read_text()
     for part in ("viability", "searches", "healing", "calibration", "audit", "beyond", "proofs"):
         assert f'<section id="{part}"' in page

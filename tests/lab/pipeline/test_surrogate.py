@@ -32,33 +32,33 @@ def run(folder, table=None, changes=None, on_stage=lambda _: None):
 
 def test_a_table_that_others_made_is_explained(tmp_path):
     """Parity of a: the teacher is a file, and all we know of it is its answers."""
-    (lesson,) = run(tmp_path)
-    assert (lesson.verdict, lesson.basis) == (Verdict.PROVED, Basis.LISTED)
-    final = lesson.repair or lesson.explanation
+    (report,) = run(tmp_path)
+    assert (report.verdict, report.basis) == (Verdict.PROVED, Basis.LISTED)
+    final = report.repair or report.explanation
     assert final.template == "toggle"
     assert dict(final.replies) == dict.fromkeys(("enumeration", "z3", "cvc5"), "proved")
-    assert (lesson.surrogate_agreed, lesson.words) == (30, 30)
+    assert (report.surrogate_agreed, report.words) == (30, 30)
 
 
 def test_a_table_cannot_vouch_for_itself(tmp_path):
     """It may call its answers exact and itself what it likes; the report says what we know."""
-    (lesson,) = run(tmp_path, {**table_json(PARITY), "name": "theirs", "basis": "exact"})
-    assert (lesson.name, lesson.basis) == ("machine", Basis.LISTED)
+    (report,) = run(tmp_path, {**table_json(PARITY), "name": "theirs", "basis": "exact"})
+    assert (report.name, report.basis) == ("machine", Basis.LISTED)
 
 
 @settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(relation=random_teachers(most_states=4))
 def test_random_machines_as_tables_are_explained_or_proved_to_have_no_explanation(tmp_path_factory, relation):
     """From the file to the verdict; the twin knows which it is."""
-    (lesson,) = run(tmp_path_factory.mktemp("random"), table_json(relation))
-    names = [closed.template for closed in lesson.closed]
+    (report,) = run(tmp_path_factory.mktemp("random"), table_json(relation))
+    names = [closed.template for closed in report.closed]
     found = {name for name in names if relation.decided in twin_meanings(name, 2, 2, list(SMALL))}
     assert not found
-    if lesson.verdict is Verdict.PROVED:
-        final = lesson.repair or lesson.explanation
+    if report.verdict is Verdict.PROVED:
+        final = report.repair or report.explanation
         assert relation.decided in twin_meanings(final.template, 2, 2, list(SMALL))
     else:
-        assert (lesson.verdict, len(names)) == (Verdict.REFUTED, 12)
+        assert (report.verdict, len(names)) == (Verdict.REFUTED, 12)
 
 
 def test_a_finished_run_is_read_and_not_repeated(tmp_path, monkeypatch):
@@ -170,10 +170,10 @@ def test_a_stored_circuit_is_a_teacher(tmp_path):
         'teacher = { kind = "table", path = "teacher.json" }': teacher,
         "\nlongest = 4": "\nlongest = 3",
     }
-    (lesson,) = run(tmp_path, changes=changes)
-    assert (lesson.basis, lesson.verdict) == (Basis.EXACT, Verdict.PROVED)
-    assert lesson.explanation.template == "last"
-    assert lesson.explanation.lines == ("answer no if the last token is one of {a}", "answer yes if not")
+    (report,) = run(tmp_path, changes=changes)
+    assert (report.basis, report.verdict) == (Basis.EXACT, Verdict.PROVED)
+    assert report.explanation.template == "last"
+    assert report.explanation.lines == ("answer no if the last token is one of {a}", "answer yes if not")
 
 
 def test_the_two_studies_of_the_recipe_on_shorter_words(tmp_path):
@@ -191,12 +191,12 @@ def test_the_two_studies_of_the_recipe_on_shorter_words(tmp_path):
         text = text.replace(old, new)
     before, _, after = text.replace("\nsteps = 300", "\nsteps = 150").rpartition("threshold = 0.1\n")
     (tmp_path / "short.toml").write_text(before + after)
-    lessons = run_surrogate(load_surrogate_recipe(tmp_path / "short.toml"), tmp_path / "run")
-    quotes, brackets = lessons
+    reports = run_surrogate(load_surrogate_recipe(tmp_path / "short.toml"), tmp_path / "run")
+    quotes, brackets = reports
     assert quotes.explanation.agreed == quotes.data
     assert (quotes.explanation.template, quotes.explanation.verdict) == ("latest", Verdict.REFUTED)
     assert (quotes.explanation.disproof.tokens, quotes.explanation.disproof.text) == ((0, 0), '" "')
     assert (quotes.repair.template, quotes.repair.verdict) == ("memory", Verdict.PROVED)
     assert (brackets.explanation.template, brackets.explanation.verdict) == ("counter 2", Verdict.PROVED)
-    assert worst([lesson.verdict for lesson in lessons]) is Verdict.PROVED
-    assert {lesson.basis for lesson in lessons} == {Basis.EXACT}
+    assert worst([report.verdict for report in reports]) is Verdict.PROVED
+    assert {report.basis for report in reports} == {Basis.EXACT}

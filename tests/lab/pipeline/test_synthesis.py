@@ -9,7 +9,7 @@ from circuitproof.errors import InputError
 from circuitproof.files.canonical import digest_file
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.programs.atoms import Brackets
-from circuitproof.programs.candidates import Grammar, Word
+from circuitproof.programs.candidates import Grammar, NamedOperand
 from circuitproof.programs.features import Feature, WordKind
 from circuitproof.programs.text import parse
 from circuitproof.proof.verdict import Verdict
@@ -18,7 +18,7 @@ from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_lab.distill.synthesis import Bounds
 from circuitproof_lab.pipeline.rechecking import recheck_certificate
 from circuitproof_lab.pipeline.synthesis import (
-    Request,
+    SynthesisRequest,
     certificate_path,
     parse_brackets,
     report_path,
@@ -27,7 +27,7 @@ from circuitproof_lab.pipeline.synthesis import (
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
 GRAMMAR = Grammar(rules=1, features=(Feature.KEY_TOKEN,))
-MISLED = (Word(WordKind.TOKEN, 9),)
+MISLED = (NamedOperand(WordKind.TOKEN, 9),)
 """The single quotation mark: a program that looks for it ties where there is none."""
 
 
@@ -45,7 +45,7 @@ def request_for(tmp_path):
             "circuits": (tmp_path / "circuit.json",),
             "bounds": Bounds(grammar=GRAMMAR),
         }
-        return Request(**asked | change)
+        return SynthesisRequest(**asked | change)
 
     return make
 

@@ -7,7 +7,7 @@ from circuitproof.errors import InputError
 from circuitproof.models.operators import Attention, BandNorm, Gelu, LayerNorm, NoNorm
 from circuitproof.nn.checkpoint import load_model
 from circuitproof_lab.pipeline.stages.train import material_of
-from circuitproof_lab.pipeline.variants import Gate, Spread, compare_variants
+from circuitproof_lab.pipeline.variants import NormGate, SeedSpread, compare_variants
 from circuitproof_lab.pipeline.variants_recipe import load_variants_recipe
 from circuitproof_lab.train.loop import Watcher
 from floats import agree
@@ -59,9 +59,9 @@ def test_the_table_says_what_the_models_do_on_all_that_is_held_out(finished):
             assert agree(run.perplexity, measures["second perplexity"])
     base, plain = found.rows[:2]
     changes = [one.loss - first.loss for one, first in zip(plain.runs, base.runs, strict=True)]
-    assert plain.loss_change == Spread(sum(changes) / 2, min(changes), max(changes))
+    assert plain.loss_change == SeedSpread(sum(changes) / 2, min(changes), max(changes))
     assert plain.paper_change == (0.5, -2.0)
-    assert base.perplexity_change == Spread(0.0, 0.0, 0.0)
+    assert base.perplexity_change == SeedSpread(0.0, 0.0, 0.0)
     assert found.rows[2].paper_change is None
 
 
@@ -73,7 +73,7 @@ def test_the_gate_compares_with_the_source_and_with_another_variant(finished):
     assert agree(found.gate.above_source.mean, free.loss.mean - plain.loss.mean)
     worst = max(one.loss - other.loss for one, other in zip(free.runs, band.runs, strict=True))
     assert found.gate.passes == (worst < 0)
-    assert not Gate("a", "b", Spread(0, 0, 0), "c", Spread(-0.1, -0.2, 0.0)).passes
+    assert not NormGate("a", "b", SeedSpread(0, 0, 0), "c", SeedSpread(-0.1, -0.2, 0.0)).passes
 
 
 def test_seeds_can_be_added_later_and_nothing_is_trained_twice(tmp_path, finished):

@@ -9,12 +9,12 @@ from circuitproof.solvers.results import Failed, Satisfiable, Unknown, Unsatisfi
 from circuitproof.solvers.z3 import Z3
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof_lab.surrogate.equivalence import (
-    Counterexample,
     Differs,
     DisagreementError,
     Examiners,
     NoAnswer,
     Same,
+    WordCounterexample,
     compare,
     describe,
     replay,
@@ -73,7 +73,7 @@ def test_a_refutation_carries_the_shortest_counterexample_computed_again(ask):
     """The only word of two tokens with b but not at its end."""
     found = ask(LAST_B, SEES_B, Z3(), Cvc5())
     assert found.verdict is Verdict.REFUTED
-    assert found.counterexample == Counterexample((1, 0), program=0, surrogate=frozenset({1}))
+    assert found.counterexample == WordCounterexample((1, 0), program=0, surrogate=frozenset({1}))
     assert set(found.replies.values()) == {Differs((1, 0))}
 
 
@@ -81,7 +81,7 @@ def test_a_tie_of_the_surrogate_refutes():
     """It equals no answer."""
     tied = network_of(PAIR, NO_YES, ([[0] * 4], [0]), ([[0], [0]], [1, 1]))
     found = replay(EVER_B.automaton, tied, (0,))
-    assert found == Counterexample((0,), program=0, surrogate=frozenset({0, 1}))
+    assert found == WordCounterexample((0,), program=0, surrogate=frozenset({0, 1}))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from hypothesis import given
 
 from circuitproof.errors import InputError
 from circuitproof.tasks.alphabet import Alphabet
-from circuitproof_lab.surrogate.machines import TEMPLATES, Machine, find_template, ladder
+from circuitproof_lab.surrogate.machines import TEMPLATES, StateMachine, find_template, ladder
 from circuitproof_lab.surrogate.registers import Counter
 from circuitproof_lab.surrogate.template import Fill, FilledTemplate, Signature, explore
 from circuitproof_lab.surrogate.words import Words
@@ -97,8 +97,8 @@ def test_programs_read_as_they_work():
         "answer ] when the count is at least 1",
         "answer x otherwise",
     )
-    idle = {hole: choices[0] for hole, choices in Machine(2).holes(SMALL_SIGNATURE).items()}
+    idle = {hole: choices[0] for hole, choices in StateMachine(2).holes(SMALL_SIGNATURE).items()}
     assert (
-        FilledTemplate(Machine(2), SMALL_SIGNATURE, idle).lines[0]
+        FilledTemplate(StateMachine(2), SMALL_SIGNATURE, idle).lines[0]
         == "state 0: answer no; on a: to 0; on b: to 0"
     )

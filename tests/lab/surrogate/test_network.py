@@ -7,7 +7,7 @@ from safetensors.numpy import save
 
 from circuitproof.errors import DeclarationError, InputError, NumericError
 from circuitproof.tasks.alphabet import Alphabet
-from circuitproof_lab.surrogate.network import Shape, measure_fidelity, open_network, write_network
+from circuitproof_lab.surrogate.network import NetworkShape, measure_fidelity, open_network, write_network
 from circuitproof_lab.surrogate.relation import Relation
 from circuitproof_lab.surrogate.words import Words
 from surrogate_twin import AB, NO_YES, SMALL, network_of, networks, relation_of
@@ -16,7 +16,7 @@ PAIR = Words(AB, 1, 2)
 SEES_B = ([[0, 1, 0, 1]], [0]), ([[-1], [1]], [Fraction(1, 2), 0])
 """The hidden number counts b: at none "no" leads with 1/2 against 0, at one "yes" with 1 against -1/2."""
 WHERE_B = relation_of("b", PAIR, NO_YES, lambda word: int(1 in word))
-SHAPE = Shape(PAIR, NO_YES, (1,))
+SHAPE = NetworkShape(PAIR, NO_YES, (1,))
 TENSORS = {
     "layer.0.weight": np.array(SEES_B[0][0], np.float32),
     "layer.0.bias": np.array(SEES_B[0][1], np.float32),
@@ -105,7 +105,7 @@ def test_a_changed_surrogate_is_refused(tmp_path):
 
 def test_tensors_of_other_shapes_are_refused(tmp_path):
     """A layer too wide, or one that is missing."""
-    write_network(tmp_path / "wide", Shape(PAIR, NO_YES, (2,)), save(TENSORS), WHERE_B)
+    write_network(tmp_path / "wide", NetworkShape(PAIR, NO_YES, (2,)), save(TENSORS), WHERE_B)
     with pytest.raises(InputError, match="holds tensors"):
         open_network(tmp_path / "wide", WHERE_B)
 
@@ -122,7 +122,7 @@ def test_a_weight_that_is_no_number_is_refused(tmp_path):
 def test_hidden_layers_must_be_there(hidden):
     """A surrogate without one is no ReLU network."""
     with pytest.raises(DeclarationError, match="hidden widths are"):
-        Shape(PAIR, NO_YES, hidden)
+        NetworkShape(PAIR, NO_YES, hidden)
 
 
 def test_layers_must_fit_together():

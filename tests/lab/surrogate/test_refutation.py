@@ -14,7 +14,7 @@ from circuitproof_lab.surrogate.refutation import (
     read_tree,
 )
 from circuitproof_lab.surrogate.registers import Constant, Predicate, Toggle, When
-from circuitproof_lab.surrogate.synthesis import Exhausted, Leaf, Split, synthesise
+from circuitproof_lab.surrogate.synthesis import Exhausted, HoleSplit, RefutedLeaf, synthesise
 from circuitproof_lab.surrogate.words import Words
 from surrogate_twin import (
     AB,
@@ -31,7 +31,7 @@ from surrogate_twin import (
 
 LADDER = ladder(TEMPLATES, SMALL_SIGNATURE)
 LAST = relation_of("last", Words(AB, 1, 2), NO_YES, lambda word: word[-1])
-TREE = Split("always", (Leaf((1,)), Leaf((0,))))
+TREE = HoleSplit("always", (RefutedLeaf((1,)), RefutedLeaf((0,))))
 """Refutes both constants as the relation "the last token": one is wrong after b, the other after a."""
 
 
@@ -66,7 +66,7 @@ def test_the_input_of_a_meaning_is_the_first_that_refutes_it(relation):
 
 @given(random_teachers(most_states=4))
 def test_a_tree_is_read_back_as_it_was_written(relation):
-    """A stranger checks what was found."""
+    """What was found is checked independently."""
     for exhausted in synthesise(relation, oracle_of(relation), LADDER[:6]).exhausted:
         with reading(to_json(exhausted.tree), "tree") as fields:
             assert read_tree(fields) == exhausted.tree
@@ -80,14 +80,23 @@ def test_the_tree_of_the_example_refutes_both_constants():
 @pytest.mark.parametrize(
     ("tree", "sentence"),
     [
-        (Split("always", (Leaf((0,)), Leaf((0,)))), "input 'a' does not refute the programs at its leaf"),
-        (Split("always", (Leaf((1,)),)), "splits 'always' wrongly"),
-        (Split("always", (Leaf((1,)), Leaf((0,)), Leaf((0,)))), "splits 'always' wrongly"),
-        (Split("sometimes", (Leaf((1,)), Leaf((0,)))), "splits 'sometimes' wrongly"),
-        (Split("always", (Split("always", (Leaf((1,)),) * 2), Leaf((0,)))), "splits 'always' wrongly"),
-        (Leaf((1,)), "input 'b' depends on 'always', not filled"),
-        (Split("always", (Leaf((1, 1, 1)), Leaf((0,)))), "not in the domain"),
-        (Split("always", (Leaf((7,)), Leaf((0,)))), "token 7 is unknown"),
+        (
+            HoleSplit("always", (RefutedLeaf((0,)), RefutedLeaf((0,)))),
+            "input 'a' does not refute the programs at its leaf",
+        ),
+        (HoleSplit("always", (RefutedLeaf((1,)),)), "splits 'always' wrongly"),
+        (
+            HoleSplit("always", (RefutedLeaf((1,)), RefutedLeaf((0,)), RefutedLeaf((0,)))),
+            "splits 'always' wrongly",
+        ),
+        (HoleSplit("sometimes", (RefutedLeaf((1,)), RefutedLeaf((0,)))), "splits 'sometimes' wrongly"),
+        (
+            HoleSplit("always", (HoleSplit("always", (RefutedLeaf((1,)),) * 2), RefutedLeaf((0,)))),
+            "splits 'always' wrongly",
+        ),
+        (RefutedLeaf((1,)), "input 'b' depends on 'always', not filled"),
+        (HoleSplit("always", (RefutedLeaf((1, 1, 1)), RefutedLeaf((0,)))), "not in the domain"),
+        (HoleSplit("always", (RefutedLeaf((7,)), RefutedLeaf((0,)))), "token 7 is unknown"),
     ],
 )
 def test_a_forged_tree_is_refused(tree, sentence):

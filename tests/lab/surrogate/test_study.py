@@ -11,11 +11,11 @@ from circuitproof.solvers.z3 import Z3
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof_lab.surrogate.equivalence import Examiners
 from circuitproof_lab.surrogate.fitting import Fitting, exact_network, fit_network
-from circuitproof_lab.surrogate.lesson import lesson_of, read_lesson
 from circuitproof_lab.surrogate.machines import TEMPLATES, ladder
-from circuitproof_lab.surrogate.network import Network, Shape
+from circuitproof_lab.surrogate.network import Network, NetworkShape
 from circuitproof_lab.surrogate.registers import Constant
 from circuitproof_lab.surrogate.relation import Relation
+from circuitproof_lab.surrogate.report import read_report, report_of
 from circuitproof_lab.surrogate.study import StudyPlan, run_study
 from circuitproof_lab.surrogate.template import FilledTemplate
 from circuitproof_lab.surrogate.words import Words
@@ -46,10 +46,10 @@ def study(tmp_path):
     return run
 
 
-def read_back(lesson):
-    """Write a lesson and read it again."""
-    with reading(lesson.to_json(), "lesson") as fields:
-        return read_lesson(fields)
+def read_back(report):
+    """Write a report and read it again."""
+    with reading(report.to_json(), "report") as fields:
+        return read_report(fields)
 
 
 def test_an_explanation_that_holds_is_proved_at_once(study):
@@ -59,13 +59,13 @@ def test_an_explanation_that_holds_is_proved_at_once(study):
     assert found.explanation is not None
     assert found.explanation.agreed == len(SMALL)
     assert found.repair is None
-    lesson = lesson_of(found, EVER_TWICE, len(SMALL))
-    assert lesson.outcome == "compact program certified"
-    assert read_back(lesson) == lesson
+    report = report_of(found, EVER_TWICE, len(SMALL))
+    assert report.outcome == "compact program certified"
+    assert read_back(report) == report
 
 
 def test_an_explanation_that_agrees_with_all_its_data_can_still_be_wrong(study):
-    """The lesson: on short words "the last two are b" is explained otherwise; a word of D refutes that."""
+    """What it shows: on short words "the last two are b" is explained otherwise; a word of D refutes that."""
     both = relation_of("both", SMALL, NO_YES, lambda word: int(word[-2:] == (1, 1)))
     found = study(both, replace(PLAN, data=((0,), (1,), (1, 1), (0, 0))))
     assert found.explanation is not None
@@ -77,14 +77,14 @@ def test_an_explanation_that_agrees_with_all_its_data_can_still_be_wrong(study):
     word = found.explanation.equivalence.counterexample.word
     assert found.explanation.program.automaton.answer(word) != both.answer(word)
     assert found.verdict is Verdict.PROVED
-    lesson = lesson_of(found, both, 4)
+    report = report_of(found, both, 4)
     assert (
-        lesson.outcome
+        report.outcome
         == f"counterexample returned; repaired by {found.repair.program.template.name} and proved"
     )
-    assert lesson.explanation.disproof.text == SMALL.tokens.text(word)
-    assert lesson.explanation.disproof.teacher == NO_YES.names[both.answer(word)]
-    assert read_back(lesson) == lesson
+    assert report.explanation.disproof.text == SMALL.tokens.text(word)
+    assert report.explanation.disproof.teacher == NO_YES.names[both.answer(word)]
+    assert read_back(report) == report
 
 
 def test_a_teacher_outside_the_family_refutes_all_of_it(study):
@@ -92,18 +92,18 @@ def test_a_teacher_outside_the_family_refutes_all_of_it(study):
     found = study(PALINDROMES)
     assert found.verdict is Verdict.REFUTED
     assert [one.template for one in found.refutations] == list(PLAN.templates)
-    lesson = lesson_of(found, PALINDROMES, len(SHORT))
-    assert lesson.outcome == "counterexample returned; no program of the family repairs it"
-    assert read_back(lesson) == lesson
+    report = report_of(found, PALINDROMES, len(SHORT))
+    assert report.outcome == "counterexample returned; no program of the family repairs it"
+    assert read_back(report) == report
 
 
 def test_data_that_no_program_explains_need_no_surrogate_to_refute_the_family(study):
     """The data are part of the domain."""
     found = study(PALINDROMES, replace(PLAN, templates=(Constant(),)))
     assert (found.explanation, found.verdict) == (None, Verdict.REFUTED)
-    lesson = lesson_of(found, PALINDROMES, len(SHORT))
-    assert lesson.outcome == "no program in the family"
-    assert read_back(lesson) == lesson
+    report = report_of(found, PALINDROMES, len(SHORT))
+    assert report.outcome == "no program in the family"
+    assert read_back(report) == report
 
 
 def test_a_search_cut_short_is_undecided(study):
@@ -111,15 +111,15 @@ def test_a_search_cut_short_is_undecided(study):
     machines = tuple(template for template in PLAN.templates if template.name.startswith("machine"))
     fitting = study(PALINDROMES, replace(PLAN, templates=machines, budget=2))
     assert (fitting.explanation, fitting.verdict) == (None, Verdict.UNDECIDED)
-    lesson = lesson_of(fitting, PALINDROMES, len(SHORT))
-    assert lesson.outcome == "search stopped in machine 2"
-    assert read_back(lesson) == lesson
+    report = report_of(fitting, PALINDROMES, len(SHORT))
+    assert report.outcome == "search stopped in machine 2"
+    assert read_back(report) == report
     idle = FilledTemplate(Constant(), SMALL_SIGNATURE, {"always": "no"})
     repairing = study(PALINDROMES, replace(PLAN, templates=machines, budget=2, hypothesis=idle))
     assert repairing.explanation is not None
     assert repairing.verdict is Verdict.UNDECIDED
-    lesson = lesson_of(repairing, PALINDROMES, len(SHORT))
-    assert lesson.outcome == "counterexample returned; the search for a repair stopped in machine 2"
+    report = report_of(repairing, PALINDROMES, len(SHORT))
+    assert report.outcome == "counterexample returned; the search for a repair stopped in machine 2"
 
 
 def test_a_proposed_explanation_is_tested_as_it_is(study):
@@ -146,6 +146,6 @@ def test_a_surrogate_of_other_words_gives_no_verdict(tmp_path):
     words = Words(Alphabet(("a", "c")), 1, 4)
     other = Relation("other", words, NO_YES, EVER_TWICE.decided)
     network = surrogate_of(EVER_TWICE)
-    assert network.shape == Shape(SMALL, NO_YES, (16,))
+    assert network.shape == NetworkShape(SMALL, NO_YES, (16,))
     with pytest.raises(InputError, match="different alphabets"):
         run_study(other, network, PLAN, Examiners((), 20, tmp_path / "dispute.smt2"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from circuitproof.errors import DeclarationError
-from circuitproof_lab.surrogate.machines import TEMPLATES, Machine, ladder
+from circuitproof_lab.surrogate.machines import TEMPLATES, StateMachine, ladder
 from circuitproof_lab.surrogate.refutation import check_tree
 from circuitproof_lab.surrogate.registers import Constant, Counter, Toggle
 from circuitproof_lab.surrogate.synthesis import GaveUp, synthesise
@@ -67,9 +67,9 @@ def test_a_relation_that_no_machine_computes_has_no_program():
 
 def test_examples_given_at_the_start_save_trials():
     """A fitted explanation hands on what refuted the ones before it."""
-    found = synthesise(PARITY_OF_THREE, oracle_of(PARITY_OF_THREE), [Machine(3)])
+    found = synthesise(PARITY_OF_THREE, oracle_of(PARITY_OF_THREE), [StateMachine(3)])
     again = synthesise(
-        PARITY_OF_THREE, oracle_of(PARITY_OF_THREE), [Machine(3)], [trial.word for trial in found.trials]
+        PARITY_OF_THREE, oracle_of(PARITY_OF_THREE), [StateMachine(3)], [trial.word for trial in found.trials]
     )
     assert found.trials
     assert not again.trials
@@ -78,8 +78,8 @@ def test_examples_given_at_the_start_save_trials():
 
 def test_a_search_that_reaches_its_budget_says_so():
     """Nothing is known then about the template and those after it."""
-    found = synthesise(PARITY_OF_THREE, oracle_of(PARITY_OF_THREE), [Constant(), Machine(3)], budget=5)
-    assert found.outcome == GaveUp(Machine(3))
+    found = synthesise(PARITY_OF_THREE, oracle_of(PARITY_OF_THREE), [Constant(), StateMachine(3)], budget=5)
+    assert found.outcome == GaveUp(StateMachine(3))
     assert [one.template for one in found.exhausted] == [Constant()]
 
 

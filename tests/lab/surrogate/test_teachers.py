@@ -11,14 +11,14 @@ from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof_lab.surrogate import teachers
 from circuitproof_lab.surrogate.relation import Basis
-from circuitproof_lab.surrogate.teachers import Question, Rendering, circuit_relation, plain_rendering
+from circuitproof_lab.surrogate.teachers import Rendering, TeacherQuestion, circuit_relation, plain_rendering
 from circuitproof_lab.surrogate.words import Words
 from floats import agree
 from hand_models import ADDED, ADDER, DIRECT, PLAIN, build, circuit_of
 from models import random_model, tiny_architecture
 
 ZERO_ONE = Alphabet(("zero", "one"))
-LAST = Question("adder", Words(Alphabet(("low", "high")), 1, 2), ZERO_ONE)
+LAST = TeacherQuestion("adder", Words(Alphabet(("low", "high")), 1, 2), ZERO_ONE)
 """The adder looks at the last token only: 1 and 3 give 0, 0 and 2 give 1, and 4 is a tie."""
 ALIKE = Rendering((), ((1, 3), (0, 2)), (), (0, 1))
 
@@ -48,7 +48,7 @@ def test_a_circuit_teaches_what_it_decides_itself(adder):
 
 def test_what_stands_before_and_after_a_word_is_part_of_the_prompt(adder):
     """With a token of its own at the end, the adder looks at that one."""
-    short = Question("adder", Words(LAST.words.tokens, 1, 1), ZERO_ONE)
+    short = TeacherQuestion("adder", Words(LAST.words.tokens, 1, 1), ZERO_ONE)
     found = circuit_relation(adder, None, short, replace(ALIKE, before=(4,), after=(0,)))
     assert set(found.decided) == {1}
 
@@ -111,7 +111,7 @@ def test_the_exact_decisions_are_those_of_torch(tmp_path):
     model = random_model(tiny_architecture(), seed=3)
     names = Alphabet(tuple("abcdefg"))
     save_model(tmp_path / "model", StoredModel(model, names))
-    question = Question("random", Words(Alphabet(("a", "c", "e")), 1, 3), Alphabet(("b", "g")))
+    question = TeacherQuestion("random", Words(Alphabet(("a", "c", "e")), 1, 3), Alphabet(("b", "g")))
     found = circuit_relation(tmp_path / "model", None, question, plain_rendering(question, names))
     for word in question.words:
         prompt = torch.tensor([[names.token(question.words.tokens.names[token]) for token in word]])

@@ -8,8 +8,8 @@ from circuitproof.errors import InputError
 from circuitproof_lab.train.corpus import (
     Dataset,
     Document,
+    DocumentUse,
     Files,
-    Part,
     PythonManual,
     StandardLibrary,
     documents,
@@ -21,7 +21,7 @@ def test_the_part_of_a_document_depends_on_nothing_but_its_name():
     """A file added or taken away leaves every other where it was."""
     named = {name: Document(name, "any text").part for name in ("json/decoder.py", "ast.py", "a.py")}
     assert named == {name: Document(name, "").part for name in named}
-    counts = [sum(Document(str(n), "").part is part for n in range(4000)) for part in Part]
+    counts = [sum(Document(str(n), "").part is part for n in range(4000)) for part in DocumentUse]
     assert counts[0] > 3400
     assert all(120 < count < 280 for count in counts[1:3])
     assert counts[3] == 0

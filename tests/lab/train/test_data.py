@@ -16,7 +16,7 @@ from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.quotes import toy_quotes
 from circuitproof.tasks.rules import AnswerTable, ClassTable
 from circuitproof.tasks.task import Task
-from circuitproof_lab.train.corpus import Part
+from circuitproof_lab.train.corpus import DocumentUse
 from circuitproof_lab.train.data import CorpusData, Data, TaskData
 from circuitproof_lab.train.windows import NO_TARGET, Batch, Windows
 from corpora import corpus_data
@@ -186,7 +186,7 @@ def test_a_window_is_a_piece_of_the_text_and_wants_every_next_token(step):
 
 def test_training_windows_reach_every_token_of_their_part_and_no_other():
     """What is measured at the end was never shown."""
-    parts = {part: np.arange(100 * place, 100 * place + 100) for place, part in enumerate(Part)}
+    parts = {part: np.arange(100 * place, 100 * place + 100) for place, part in enumerate(DocumentUse)}
     data = CorpusData(parts, 4, 8, 0)
     batches = [data.batch(step) for step in range(200)]
     seen = {token for batch in batches for row in content(batch) for line in row for token in line}

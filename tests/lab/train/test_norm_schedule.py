@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from circuitproof.errors import DeclarationError
 from circuitproof.files.codec import to_json
 from circuitproof.models.architecture import tensor_shapes
-from circuitproof_lab.train.norm_schedule import NormReader, Schedule, Site, Span, all_sites
+from circuitproof_lab.train.norm_schedule import FadeSteps, NormReader, Schedule, Site, all_sites
 from floats import agree
 from models import NORMS, tiny_architecture
 
@@ -70,9 +70,9 @@ def test_a_norm_fades_from_none_to_all_in_equal_parts(changed):
 def test_the_spans_of_a_small_model_are_these():
     """Worked out by hand."""
     assert schedule().spans(1) == {
-        Site(NormReader.MLP, 0): Span(3, 4),
-        Site(NormReader.ATTENTION, 0): Span(6, 7),
-        Site(NormReader.LOGITS): Span(9, 10),
+        Site(NormReader.MLP, 0): FadeSteps(3, 4),
+        Site(NormReader.ATTENTION, 0): FadeSteps(6, 7),
+        Site(NormReader.LOGITS): FadeSteps(9, 10),
     }
 
 

@@ -8,10 +8,10 @@ import pytest
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import digest_file
 from circuitproof.models.tokenizer import SEPARATOR
-from circuitproof_lab.train.corpus import Dataset, Files, Part, documents
+from circuitproof_lab.train.corpus import Dataset, DocumentUse, Files, documents
 from circuitproof_lab.train.tokenised import (
     BytePairs,
-    Bytes,
+    ByteTokens,
     CorpusSource,
     Gpt2Tokens,
     TokenizerFile,
@@ -35,8 +35,8 @@ def source(tmp_path):
 
 def texts(source, part):
     """Return the texts of a part."""
-    found = documents(source.second if part is Part.SECOND else source.text)
-    return [document.text for document in found if part in (Part.SECOND, document.part)]
+    found = documents(source.second if part is DocumentUse.SECOND else source.text)
+    return [document.text for document in found if part in (DocumentUse.SECOND, document.part)]
 
 
 @pytest.mark.parametrize("tokenizer", [BytePairs(300), Gpt2Tokens()], ids=lambda one: one.tag)
@@ -46,7 +46,7 @@ def test_the_tokens_of_a_part_are_those_of_its_documents(tmp_path, source, token
     encoder = found.tokenizer
     assert encoder is not None
     separator = encoder.alphabet.token(SEPARATOR)
-    for part in Part:
+    for part in DocumentUse:
         expected = [token for text in texts(source, part) for token in (separator, *encoder.encode(text))]
         assert found.part(part).tolist() == expected
         assert found.corpus.tokens[part] == len(expected)
@@ -67,9 +67,12 @@ def test_a_learned_vocabulary_has_every_byte_and_what_the_text_repeats(tmp_path,
 
 def test_bytes_need_no_tokenizer(tmp_path, source):
     """Tokens are what stands in the file."""
-    found = open_corpus(replace(source, tokenizer=Bytes()), tmp_path / "tokens")
+    found = open_corpus(replace(source, tokenizer=ByteTokens()), tmp_path / "tokens")
     assert found.tokenizer is None
-    assert bytes(found.part(Part.HELD_OUT).tolist()) == "".join(texts(source, Part.HELD_OUT)).encode()
+    assert (
+        bytes(found.part(DocumentUse.HELD_OUT).tolist())
+        == "".join(texts(source, DocumentUse.HELD_OUT)).encode()
+    )
     assert set(found.files) == {"corpus.json"}
 
 
@@ -78,7 +81,7 @@ def test_a_tokenizer_of_ones_own(tmp_path, source):
     own = write_tokenizer(tmp_path / "own.json", ["def", "self", "?"])
     found = open_corpus(replace(source, tokenizer=TokenizerFile(own)), tmp_path / "tokens")
     own.unlink()
-    assert set(found.part(Part.TRAIN).tolist()) == {0, 1, 2}
+    assert set(found.part(DocumentUse.TRAIN).tolist()) == {0, 1, 2}
     assert found.tokenizer is not None
     assert found.tokenizer.encode("self def") == (1, 0)
 
@@ -149,7 +152,7 @@ def test_the_tokens_of_a_dataset_serve_without_it(tmp_path, source, monkeypatch)
     """It is fetched once; the run says its digest, and goes on without a network."""
     rows = type("Rows", (list,), {"column_names": ("text",)})({"text": f"row {n}"} for n in range(200))
     monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=lambda *_, **__: rows))
-    named = replace(source, text=Dataset("words"), tokenizer=Bytes())
+    named = replace(source, text=Dataset("words"), tokenizer=ByteTokens())
     made = open_corpus(named, tmp_path / "tokens")
     assert list(made.corpus.text) == ["words"]
     monkeypatch.setitem(sys.modules, "datasets", None)

@@ -19,7 +19,7 @@ from circuitproof.proof.fold import fold
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.necessity import Necessity
 from circuitproof.proof.properties.robustness import Robustness
-from circuitproof.proof.remarks import Grounds, Plain, SharedBias
+from circuitproof.proof.remarks import Plain, RemarkContext, SharedBias
 from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.tasks.domain import Domain
@@ -172,7 +172,7 @@ def test_remarks_are_what_looking_at_every_prompt_says():
         decided = [found.decision for found in folded.of(claim.circuit)]
         is_equivalent = battery.answers[0].verdict is Verdict.PROVED
         for answer in battery.answers:
-            grounds = Grounds(
+            context = RemarkContext(
                 asked,
                 claim.circuit,
                 claim.frozen.programs,
@@ -181,7 +181,7 @@ def test_remarks_are_what_looking_at_every_prompt_says():
                 unedged=(folded.of(none)[0].decision,),
             )
             proved = answer.verdict is Verdict.PROVED
-            assert answer.remarks == (remarks(answer.prop, battery, grounds, decided) if proved else ())
+            assert answer.remarks == (remarks(answer.prop, battery, context, decided) if proved else ())
             if proved and answer.prop == Necessity():
                 biases = [remark.edge for remark in answer.remarks if isinstance(remark, SharedBias)]
                 assert biases == list(slow_biases(battery))

@@ -10,7 +10,7 @@ from circuitproof.programs.meaning import row
 from circuitproof.programs.syntax import atoms
 from circuitproof.programs.text import parse
 from circuitproof.proof.patterns.regions import Missing, UnsettledError
-from circuitproof.proof.patterns.rows import Key, KnownQuery, classes_of, row_machine
+from circuitproof.proof.patterns.rows import KeyToken, KnownQuery, classes_of, row_machine
 from program_strategies import programs, prompts
 
 HEAD = Head(0, 0)
@@ -30,7 +30,7 @@ def followed(program, prompt):
     machine = row_machine(program, KnownQuery(HEAD, len(prompt), (last,), (last,), is_single=True))
     states = [(start, ()) for start in machine.starts]
     for position, token in enumerate(prompt):
-        key = Key(token, token, position, is_last=position == len(prompt) - 1)
+        key = KeyToken(token, token, position, is_last=position == len(prompt) - 1)
         states = [
             (after, (*weights, weight))
             for state, weights in states
@@ -54,7 +54,7 @@ def test_one_guess_survives_and_gives_the_programs_row(program, prompt):
 def first_weights(program):
     """Return what a first key may weigh where nothing is known of the query."""
     machine = row_machine(program, KnownQuery(HEAD, None, (0, 1), (0, 1), is_single=False))
-    return [weight for weight, _ in machine.step(machine.starts[0], Key(1, 1, 0, is_last=False))]
+    return [weight for weight, _ in machine.step(machine.starts[0], KeyToken(1, 1, 0, is_last=False))]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_a_region_does_not_tell_is_named(condition, missing):
 
     def first_step():
         machine = row_machine(program, KnownQuery(HEAD, None, (0, 1), (0, 1), is_single=False))
-        return list(machine.step(machine.starts[0], Key(1, 1, 0, is_last=False)))
+        return list(machine.step(machine.starts[0], KeyToken(1, 1, 0, is_last=False)))
 
     with pytest.raises(UnsettledError, match=r"head 0\.0") as error:
         first_step()
@@ -84,7 +84,7 @@ def test_a_token_matches_no_other_atom():
     """Where the last token cannot be the key's, it need not be known."""
     program = parse("default 0\nadd 1 when token_match\notherwise self")
     machine = row_machine(program, KnownQuery(HEAD, 3, (0, 1), (0, 1), is_single=False))
-    assert [weight for weight, _ in machine.step(machine.starts[0], Key(2, 5, 0, is_last=False))] == [0]
+    assert [weight for weight, _ in machine.step(machine.starts[0], KeyToken(2, 5, 0, is_last=False))] == [0]
 
 
 @given(programs, st.integers(0, 5))

@@ -12,7 +12,7 @@ from circuitproof.proof.patterns import runs as module
 from circuitproof.proof.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.proof.patterns.runs import build_runs, cheapest, through
 from circuitproof.tasks.labelled import Label
-from circuitproof.tasks.patterns import Tokens
+from circuitproof.tasks.patterns import TokenClass
 from pattern_claims import PATTERNS, task_of
 from pattern_strategies import all_prompts
 
@@ -40,7 +40,9 @@ def regions():
         PromptRegion,
         label=st.sampled_from([None, Label(0, 0), Label(1, 1)]),
         length=st.sampled_from([None, 2, 3]),
-        tokens=st.sampled_from([(), ((1, Tokens((0, 3))),), ((0, Tokens((2,), is_complement=True)),)]),
+        tokens=st.sampled_from(
+            [(), ((1, TokenClass((0, 3))),), ((0, TokenClass((2,), is_complement=True)),)]
+        ),
         sums=st.sampled_from([(), ((HEAD, Fraction(1)),), ((HEAD, Fraction(3, 2)),)]),
         keys=st.sampled_from([(), ((HEAD, 0, 1),)]),
     )
@@ -122,7 +124,7 @@ def test_a_region_is_named_by_what_it_tells():
     """For sentences about what is open."""
     region = (
         PromptRegion(Label(1, 0), 3)
-        .with_token(1, Tokens((4,), is_complement=True))
+        .with_token(1, TokenClass((4,), is_complement=True))
         .with_sum(HEAD, Fraction(2))
     )
     assert str(region.with_keys(HEAD, 0, 4).with_keys(HEAD, 0, 2)) == (

@@ -13,7 +13,7 @@ from circuitproof.proof.fold import fold
 from circuitproof.proof.patterns import tables as module
 from circuitproof.proof.patterns.outline import outline
 from circuitproof.proof.patterns.regions import Missing, UnsettledError
-from circuitproof.proof.patterns.tables import Function, Pairs, Tables
+from circuitproof.proof.patterns.tables import Function, PairBinding, Tables
 from hand_models import freeze
 from models import random_model
 from pattern_claims import SIZES, random_claim
@@ -162,4 +162,4 @@ def test_what_is_fixed_has_the_logits_of_the_empty_circuit_and_the_shared_biases
 def test_pairs_know_nothing_of_neural_heads():
     """A neural head reads every token, which no pair stands for."""
     with pytest.raises(DeclarationError, match="a neural head reads more than"):
-        Pairs().keys(((0, 0), None))
+        PairBinding().keys(((0, 0), None))

@@ -25,7 +25,7 @@ radii = st.sampled_from([Fraction(1, 10), Fraction(1, 4), Fraction(1), Fraction(
 
 
 def confirm(question, tree, region):
-    """Check a tree as a stranger would: splits exhaust, weights hold, branches are known at every leaf."""
+    """Check a tree independently: splits exhaust, weights hold, branches are known at every leaf."""
     from circuitproof.arithmetic.forms import Bound
 
     if isinstance(tree, SignSplit):
@@ -47,7 +47,7 @@ def confirm(question, tree, region):
 
 @given(normed(), radii)
 def test_the_complete_search_decides_every_ball(drawn, radius):
-    """Both lifts: a tree that a stranger confirms and no grid point contradicts, or a point that shows it."""
+    """Both lifts: a tree that is confirmed and no grid point contradicts, or a point that shows it."""
     question = question_of(drawn)
     if question is None:
         return

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import strategies
 from circuitproof.circuits.circuit import Circuit, circuit_of, empty, whole
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
-from circuitproof.reports.drawings.layout import Layout, Point, Route, Sizes, lay_out
+from circuitproof.reports.drawings.layout import DrawnPoint, Layout, Route, Sizes, lay_out
 
 PLAIN = Sizes(along=80, across=30, step=130, lane=20, apart=10)
 TICKED = Sizes(along=40, across=18, step=60, lane=5, apart=6, tick=9, is_shared=True)
@@ -16,7 +16,7 @@ TANGLE = circuit_of(Graph(2, 2), list(Graph(2, 2).edges())[:14])
 layouts = st.builds(lay_out, strategies.circuits, st.sampled_from((PLAIN, TICKED)))
 
 
-def points_of(route: Route) -> list[Point]:
+def points_of(route: Route) -> list[DrawnPoint]:
     """Return many points of a way: cubic curves whose control points stand half way, as they are drawn."""
     found = [route.points[0]]
     for (a, c), (b, d) in pairwise(route.points):
@@ -30,7 +30,7 @@ def points_of(route: Route) -> list[Point]:
     return found
 
 
-def is_inside(point: Point, middle: Point, sizes: Sizes) -> bool:
+def is_inside(point: DrawnPoint, middle: DrawnPoint, sizes: Sizes) -> bool:
     """Say whether a point lies in the box of a node, its border included."""
     return (
         abs(point[0] - middle[0]) <= sizes.along / 2 + 1e-9
@@ -95,7 +95,7 @@ def test_heads_of_a_layer_stand_in_their_order_and_apart(layout: Layout):
 
 
 @given(layouts)
-def test_everything_stands_on_the_sheet(layout: Layout):
+def test_everything_stands_on_the_canvas(layout: Layout):
     """Whatever is drawn is seen."""
     for route in layout.routes.values():
         for along, across in points_of(route):

@@ -14,7 +14,7 @@ from circuitproof.proof.patterns.goals import Goal, others
 from circuitproof.proof.patterns.memo import Memo
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.regions.robustness import Directions
-from circuitproof.proof.verdict import Answer, Battery, Outcome, Proved, Refuted, Undecided
+from circuitproof.proof.verdict import Answer, Battery, PropertyOutcome, Proved, Refuted, Undecided
 from circuitproof.tasks.domain import Domain
 
 
@@ -50,7 +50,7 @@ class PatternProver:
     def for_every_prompt(self, prop: Property, goal: Goal) -> Answer:
         """Answer a property that a goal states: all prompts together are one obligation."""
         cover = self.cover(goal)
-        outcome: Outcome
+        outcome: PropertyOutcome
         match cover.whole():
             case Replay() as found:
                 outcome = Refuted(found)
@@ -61,7 +61,7 @@ class PatternProver:
         found = self.survey(outcome, cover.regions)
         return Answer(prop, outcome, 1, int(isinstance(outcome, Proved)), found)
 
-    def survey(self, outcome: Outcome, regions: int) -> Findings:
+    def survey(self, outcome: PropertyOutcome, regions: int) -> Findings:
         """Return how many regions were looked at, and the least margin and radius that evidence shows."""
         leaves, rows = list(settled(outcome.evidence)), self.claim.directions()
         survey = Survey(

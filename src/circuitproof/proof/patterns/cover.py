@@ -24,14 +24,14 @@ from circuitproof.proof.evidence import (
 )
 from circuitproof.proof.fold import Fold
 from circuitproof.proof.patterns.goals import Goal, Seen, others
-from circuitproof.proof.patterns.memo import Memo, Place
-from circuitproof.proof.patterns.plan import Found, Plan, Share
+from circuitproof.proof.patterns.memo import Memo, RegionHeads
+from circuitproof.proof.patterns.plan import FoundPrompt, Plan, Share
 from circuitproof.proof.patterns.regions import Missing, PromptRegion, UnsettledError
 from circuitproof.proof.patterns.relevance import Relevance, projections
 from circuitproof.proof.patterns.runs import Runs, build_runs
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.labelled import Labelled
-from circuitproof.tasks.patterns import Tokens
+from circuitproof.tasks.patterns import TokenClass
 
 Covered: TypeAlias = Cases | Replay | Open | None
 """Evidence for a region, prompts that break the goal, an open question, or nothing: there are no prompts."""
@@ -105,12 +105,12 @@ class Cover:
             return broken
         return self._by_margins(place, self.goal.decision(region, self._seen(place, found)))
 
-    def _seen(self, place: Place, found: Found) -> Seen:
+    def _seen(self, place: RegionHeads, found: FoundPrompt) -> Seen:
         """Return a prompt of a region with the logits that its functions give."""
         folds = [Fold(self.memo.plan(place, circuit).logits(found)) for circuit in self._circuits()]
         return Seen(found.prompt, self.labelled.label_of(found.prompt), *folds)
 
-    def _broken(self, place: Place, prompts: list[Found]) -> Replay | None:
+    def _broken(self, place: RegionHeads, prompts: list[FoundPrompt]) -> Replay | None:
         """Return the evidence of the first prompt that breaks the goal, seen by the forward pass itself."""
         for found in prompts:
             seen = self._seen(place, found)
@@ -123,7 +123,7 @@ class Cover:
                 return self.goal.broken_by(replayed)
         return None
 
-    def _by_margins(self, place: Place, winner: int) -> Covered:
+    def _by_margins(self, place: RegionHeads, winner: int) -> Covered:
         """Settle a region if every least margin suffices; otherwise look where it does not."""
         rivals = others(len(self.memo.claim.task.candidates), winner)
         circuits = self._circuits()
@@ -170,7 +170,7 @@ class Cover:
             return self._listed(region, error)
         return self._children(((one, region.with_sum(head, one)) for one in sums), lambda c: BySum(head, c))
 
-    def _last_tokens(self, region: PromptRegion) -> list[Tokens]:
+    def _last_tokens(self, region: PromptRegion) -> list[TokenClass]:
         """Return classes that part the last token of a region: atoms, or of a single atom its tokens."""
         runs = self._plain(region)
         if runs is None:
@@ -181,7 +181,7 @@ class Cover:
         if len(members) == 1 and is_told:
             members = [(token,) for token in members[0]]
         is_new = len(members) > 1 or not is_told
-        return [Tokens(one) for one in members] if is_new and self._affords(len(members)) else []
+        return [TokenClass(one) for one in members] if is_new and self._affords(len(members)) else []
 
     def _affords(self, parts: int) -> bool:
         return self.regions + parts <= self.effort.regions

@@ -14,12 +14,12 @@ from circuitproof.proof.patterns.cover import Cover
 from circuitproof.proof.patterns.goals import others
 from circuitproof.proof.patterns.memo import Memo
 from circuitproof.proof.patterns.minimum import Margin
-from circuitproof.proof.patterns.plan import Found, Plan, Share
+from circuitproof.proof.patterns.plan import FoundPrompt, Plan, Share
 from circuitproof.proof.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.proof.properties.equivalence import Right
 from circuitproof.proof.properties.robustness import Robust, Robustness, robust_goal
 from circuitproof.tasks.labelled import Label
-from circuitproof.tasks.patterns import Clause, Count, Only, Pattern, Tokens
+from circuitproof.tasks.patterns import Clause, CountClause, Only, Pattern, TokenClass
 from circuitproof.tasks.task import Task
 
 _ROUNDS = 40
@@ -51,7 +51,7 @@ class FailingChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PatternPart:
     """A part of a pattern on which all that is looked for holds, and what makes it the part."""
 
     what: str
@@ -71,7 +71,7 @@ class Frontier:
     failing: tuple[FailingCell | FailingChoice, ...]
     cells: int
     """How many such cells, or choices of tokens, there are in all."""
-    parts: tuple[Part, ...]
+    parts: tuple[PatternPart, ...]
 
 
 def frontier(claim: Claim, effort: Effort | None = None) -> Frontier:
@@ -129,18 +129,18 @@ class _FrontierSearch:
         except DeclarationError:
             return None
 
-    def _part(self, what: str, pattern: Pattern) -> Part | None:
+    def _part(self, what: str, pattern: Pattern) -> PatternPart | None:
         """Return a part of the pattern if it has prompts and what is looked for is proved there."""
         task = self._task(pattern)
         if task is None:
             return None
         memo = self.memo.about(replace(self.claim, task=task))
         found = Cover(memo, Right(task, self.robust), self.effort).whole()
-        return None if isinstance(found, (Replay, Open)) else Part(what, pattern, task.size)
+        return None if isinstance(found, (Replay, Open)) else PatternPart(what, pattern, task.size)
 
-    def _shorter(self) -> Part | None:
+    def _shorter(self) -> PatternPart | None:
         """Return the prompts up to the largest length at which all are right."""
-        best: Part | None = None
+        best: PatternPart | None = None
         good, bad = 0, self.pattern.longest + 1
         while bad - good > 1:
             middle = (good + bad) // 2
@@ -152,18 +152,18 @@ class _FrontierSearch:
                 bad = middle
         return best
 
-    def _placed(self, cells: list[FailingCell]) -> Part | None:
+    def _placed(self, cells: list[FailingCell]) -> PatternPart | None:
         """Return the prompts whose openers stand in the longest range of positions where no cell fails."""
         bad = {cell.position for cell in cells if cell.margin <= 0}
         good = sorted({cell.position for cell in cells} - bad)
         if not good or not bad:
             return None
         first, last = _longest_range(good)
-        openers = Tokens(tuple(sorted({cell.token for cell in cells})))
+        openers = TokenClass(tuple(sorted({cell.token for cell in cells})))
         placed = replace(self.pattern, clauses=(*self.pattern.clauses, Only(openers, first, last)))
         return self._part(f"openers at {first} to {last}", placed)
 
-    def _without_tokens(self, choices: list[FailingChoice]) -> Part | None:
+    def _without_tokens(self, choices: list[FailingChoice]) -> PatternPart | None:
         """Return the prompts without the tokens that fail, as few of them as are found to be enough."""
         dropped = self._hit([choice for choice in choices if choice.margin <= 0])
         for _ in range(_ROUNDS):
@@ -181,7 +181,7 @@ class _FrontierSearch:
                 dropped, best = kept, larger
         return best if dropped else None
 
-    def _proved_without(self, clauses: list[Clause]) -> Part | None:
+    def _proved_without(self, clauses: list[Clause]) -> PatternPart | None:
         listed = ", ".join(str(clause.of.listed[0]) for clause in clauses)
         return self._part(f"without tokens {listed}", self._without(clauses))
 
@@ -202,7 +202,7 @@ class _FrontierSearch:
 
     def _forbid(self, position: int, token: int) -> list[Clause]:
         """Return a clause without a token; one that every prompt needs may stand before the position."""
-        before = [Only(Tokens((token,)), 0, position - 1)] if position else []
+        before = [Only(TokenClass((token,)), 0, position - 1)] if position else []
         for clause in (_nowhere(token), *before):
             if self._task(self._without([clause])) is not None:
                 return [clause]
@@ -210,8 +210,8 @@ class _FrontierSearch:
 
     def _without(self, clauses: list[Clause]) -> Pattern:
         pattern = self.pattern
-        absent = sorted(clause.of.listed[0] for clause in clauses if isinstance(clause, Count))
-        joined = [Count(Tokens(tuple(absent)), 0, 0)] if absent else []
+        absent = sorted(clause.of.listed[0] for clause in clauses if isinstance(clause, CountClause))
+        joined = [CountClause(TokenClass(tuple(absent)), 0, 0)] if absent else []
         placed = [clause for clause in clauses if isinstance(clause, Only)]
         return replace(pattern, clauses=(*pattern.clauses, *joined, *placed))
 
@@ -270,7 +270,7 @@ def _failing_tokens(place: Plan, label: Label, goal: Right) -> set[int]:
     return {token for found in wrong for token in _read(place, found)}
 
 
-def _read(place: Plan, found: Found) -> Iterator[int]:
+def _read(place: Plan, found: FoundPrompt) -> Iterator[int]:
     for token, step in zip(found.prompt, found.steps, strict=True):
         is_summed = any(term.factor(step) for term in place.terms)
         if is_summed or any(step.weights[row.head] for row in place.varying):
@@ -278,7 +278,7 @@ def _read(place: Plan, found: Found) -> Iterator[int]:
 
 
 def _nowhere(token: int) -> Clause:
-    return Count(Tokens((token,)), 0, 0)
+    return CountClause(TokenClass((token,)), 0, 0)
 
 
 def _longest_range(positions: list[int]) -> tuple[int, int]:

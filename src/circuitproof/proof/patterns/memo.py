@@ -17,7 +17,7 @@ from circuitproof.proof.patterns.runs import Runs, build_runs
 from circuitproof.proof.patterns.tables import Tables
 from circuitproof.tasks.domain import Prompt
 
-Place: TypeAlias = tuple[PromptRegion, tuple[Head, ...]]
+RegionHeads: TypeAlias = tuple[PromptRegion, tuple[Head, ...]]
 """A region, and the heads whose rows are followed in it."""
 _KEPT = 64
 """How many regions are remembered with their graphs."""
@@ -33,10 +33,12 @@ class Memo:
     _tables: dict[Circuit, Tables] = field(default_factory=dict[Circuit, Tables])
     """Functions do not depend on the pattern: claims about others may share them."""
     _seen: dict[tuple[Circuit, Prompt], Seen] = field(default_factory=dict[tuple[Circuit, Prompt], Seen])
-    _runs: dict[Place, Runs | None] = field(default_factory=dict[Place, Runs | None])
-    _plans: dict[tuple[Place, Circuit], Plan] = field(default_factory=dict[tuple[Place, Circuit], Plan])
-    _leasts: dict[tuple[Place, Circuit, int, int], Least] = field(
-        default_factory=dict[tuple[Place, Circuit, int, int], Least]
+    _runs: dict[RegionHeads, Runs | None] = field(default_factory=dict[RegionHeads, Runs | None])
+    _plans: dict[tuple[RegionHeads, Circuit], Plan] = field(
+        default_factory=dict[tuple[RegionHeads, Circuit], Plan]
+    )
+    _leasts: dict[tuple[RegionHeads, Circuit, int, int], Least] = field(
+        default_factory=dict[tuple[RegionHeads, Circuit, int, int], Least]
     )
 
     def about(self, claim: Claim) -> "Memo":
@@ -50,7 +52,7 @@ class Memo:
             self._tables[circuit] = Tables(frozen, self.claim.task.candidates, found, self.pace)
         return self._tables[circuit]
 
-    def runs(self, place: Place) -> Runs | None:
+    def runs(self, place: RegionHeads) -> Runs | None:
         if place not in self._runs:
             region, heads = place
             programs = {head: self.claim.frozen.programs[head] for head in heads}
@@ -66,7 +68,7 @@ class Memo:
             for key in [key for key in self._plans if key[0] == oldest]:
                 del self._plans[key]
 
-    def plan(self, place: Place, circuit: Circuit) -> Plan:
+    def plan(self, place: RegionHeads, circuit: Circuit) -> Plan:
         """Return how a circuit's logits come about in a region, which has prompts."""
         if (place, circuit) not in self._plans:
             runs = self.runs(place)
@@ -74,7 +76,7 @@ class Memo:
             self._plans[place, circuit] = plan(runs, self.tables(circuit), self.claim.frozen.programs)
         return self._plans[place, circuit]
 
-    def least(self, place: Place, circuit: Circuit, winner: int, other: int) -> Least:
+    def least(self, place: RegionHeads, circuit: Circuit, winner: int, other: int) -> Least:
         key = (place, circuit, winner, other)
         if key not in self._leasts:
             self._leasts[key] = Margin(self.plan(place, circuit), winner, other).least()

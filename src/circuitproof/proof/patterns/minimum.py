@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from circuitproof.proof.patterns.plan import Found, Plan, Varying
+from circuitproof.proof.patterns.plan import FoundPrompt, Plan, Varying
 from circuitproof.proof.patterns.runs import Path, Step, cheapest, through
 from circuitproof.proof.patterns.tables import Contribution, Function
 
@@ -21,7 +21,7 @@ class Least:
 
     value: Fraction
     is_attained: bool
-    prompts: tuple[Found, ...]
+    prompts: tuple[FoundPrompt, ...]
 
 
 _Active: TypeAlias = tuple[tuple[Function, Fraction | int], ...]
@@ -59,7 +59,7 @@ class Margin:
         factors = [(term.function, term.factor(step)) for term in self.plan.terms]
         return self._price(position, step, tuple(pair for pair in factors if pair[1]))
 
-    def _sum(self) -> tuple[Fraction, Found]:
+    def _sum(self) -> tuple[Fraction, FoundPrompt]:
         steps = {placed: self._summed(*placed)[0] for placed in self.plan.runs.steps()}
         scale = lcm(*(cost.denominator for cost in steps.values()))
         whole = {key: cost.numerator * (scale // cost.denominator) for key, cost in steps.items()}
@@ -67,7 +67,7 @@ class Margin:
         assert path is not None  # noqa: S101  # a region has prompts
         return path.cost / scale, _found(path, self._summed)
 
-    def _mean(self, row: Varying) -> tuple[Fraction, Found]:
+    def _mean(self, row: Varying) -> tuple[Fraction, FoundPrompt]:
         """Return the least value of a row that varies, and a prompt that attains it."""
         best, guess = None, self._lighter(row, None)
         while guess is not None:
@@ -75,7 +75,7 @@ class Margin:
         found = [one for one in (self._without_weight(row), best) if one is not None]
         return min(found, key=lambda pair: pair[0])
 
-    def _lighter(self, row: Varying, bound: Fraction | None) -> tuple[Fraction, Found] | None:
+    def _lighter(self, row: Varying, bound: Fraction | None) -> tuple[Fraction, FoundPrompt] | None:
         """Return a prompt where a row is below a bound, the row's value first; nothing if there is none."""
 
         def price(position: int, step: Step) -> _Priced:
@@ -91,7 +91,7 @@ class Margin:
         total = sum(step.weights[row.head] for step in path.steps)
         return path.cost / total + (bound or 0), _found(path, price)
 
-    def _without_weight(self, row: Varying) -> tuple[Fraction, Found] | None:
+    def _without_weight(self, row: Varying) -> tuple[Fraction, FoundPrompt] | None:
         """Return the least value where no key has weight."""
 
         def price(position: int, step: Step) -> _Priced:
@@ -137,5 +137,5 @@ class Margin:
         return contribution[self.winner] - contribution[self.other]
 
 
-def _found(path: Path, price: Callable[[int, Step], _Priced]) -> Found:
-    return Found(tuple(price(k, step)[1] for k, step in enumerate(path.steps)), path.steps)
+def _found(path: Path, price: Callable[[int, Step], _Priced]) -> FoundPrompt:
+    return FoundPrompt(tuple(price(k, step)[1] for k, step in enumerate(path.steps)), path.steps)

@@ -20,7 +20,7 @@ HERE: Coordinate = None
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SourceGroup:
     """Sources of the logits with the same coordinates, whose sum is one function of these."""
 
     coordinates: frozenset[Coordinate]
@@ -38,7 +38,7 @@ class Outline:
     """A circuit's live part and the sources of its logits by coordinates."""
 
     circuit: Circuit
-    groups: tuple[Group, ...]
+    groups: tuple[SourceGroup, ...]
     constants: frozenset[Node]
     """Nodes that read nothing of a prompt."""
 
@@ -48,7 +48,7 @@ class Outline:
         found = {one for group in self.groups for one in group.coordinates if one is not None}
         return tuple(sorted(found, key=lambda head: head.place))
 
-    def is_separable(self, group: Group) -> bool:
+    def is_separable(self, group: SourceGroup) -> bool:
         """Say whether a function is a sum of one of the token and one of the position."""
         if any(isinstance(source, Mlp) for source in group.sources):
             return False
@@ -70,7 +70,9 @@ def outline(circuit: Circuit, programs: Mapping[Head, Program], *, has_norm: boo
     for source in live.sources(LOGITS):
         groups.setdefault(known[source], []).append(source)
     constants = frozenset(node for node, found in known.items() if not found)
-    return Outline(live, tuple(Group(found, tuple(nodes)) for found, nodes in groups.items()), constants)
+    return Outline(
+        live, tuple(SourceGroup(found, tuple(nodes)) for found, nodes in groups.items()), constants
+    )
 
 
 def _of_head(

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from circuitproof.circuits.graph import Head
 from circuitproof.programs.syntax import Otherwise, Program
-from circuitproof.proof.patterns.outline import HERE, Group, Outline
+from circuitproof.proof.patterns.outline import HERE, Outline, SourceGroup
 from circuitproof.proof.patterns.regions import Missing, UnsettledError
 from circuitproof.proof.patterns.runs import Runs, Step, cheapest
-from circuitproof.proof.patterns.tables import Contribution, Function, Pair, Tables
+from circuitproof.proof.patterns.tables import Contribution, Function, Tables, TokenAtPosition
 from circuitproof.tasks.domain import Prompt
 
 
@@ -56,7 +56,7 @@ class Varying:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPrompt:
     """A prompt of a region and the steps that it takes."""
 
     prompt: Prompt
@@ -78,12 +78,12 @@ class Plan:
         """Say whether at most one part varies, so that the least sum is the sum of the least."""
         return len(self.varying) + bool(self.terms) <= 1
 
-    def any_prompt(self) -> Found:
+    def any_prompt(self) -> FoundPrompt:
         path = cheapest(self.runs, lambda _position, _step: 1)
         assert path is not None  # noqa: S101  # a region has prompts
-        return Found(tuple(self.runs.machine.atoms[step.atom][0] for step in path.steps), path.steps)
+        return FoundPrompt(tuple(self.runs.machine.atoms[step.atom][0] for step in path.steps), path.steps)
 
-    def logits(self, found: Found) -> Contribution:
+    def logits(self, found: FoundPrompt) -> Contribution:
         """Return the logits of a prompt whose values are prepared."""
         pairs = list(enumerate(zip(found.prompt, found.steps, strict=True)))
         parts = [
@@ -120,7 +120,11 @@ def plan(runs: Runs, tables: Tables, programs: Mapping[Head, Program]) -> Plan:
 
 
 def _part(
-    runs: Runs, outline: Outline, group: Group, here: Pair | None, programs: Mapping[Head, Program]
+    runs: Runs,
+    outline: Outline,
+    group: SourceGroup,
+    here: TokenAtPosition | None,
+    programs: Mapping[Head, Program],
 ) -> Term | Varying | None:
     """Return how a group of sources enters; nothing if it contributes the same to all prompts."""
     left = group.coordinates - {HERE} if here is not None else group.coordinates
@@ -140,7 +144,7 @@ def _needed(runs: Runs, is_read: Callable[[Step], object]) -> list[tuple[int, tu
     return [(position, runs.machine.atoms[atom]) for position, atom in places]
 
 
-def _only_end(runs: Runs) -> Pair | None:
+def _only_end(runs: Runs) -> TokenAtPosition | None:
     """Return last token and last position if all prompts of a region share them."""
     ends = {(step.atom, position) for position, step in runs.steps() if step.target is None}
     ((atom, position), *others) = ends
@@ -148,7 +152,7 @@ def _only_end(runs: Runs) -> Pair | None:
     return (runs.machine.atoms[atom][0], position) if is_single else None
 
 
-def _tangled(group: Group) -> UnsettledError:
+def _tangled(group: SourceGroup) -> UnsettledError:
     heads = sorted(str(one) for one in group.coordinates if one is not None)
     if HERE in group.coordinates:
         reason = f"{group.bent} bends what {heads[0]} and the last position bring together"

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from circuitproof.circuits.graph import Head
 from circuitproof.tasks.labelled import Label
-from circuitproof.tasks.patterns import Tokens
+from circuitproof.tasks.patterns import TokenClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class PromptRegion:
 
     label: Label | None = None
     length: int | None = None
-    tokens: tuple[tuple[int, Tokens], ...] = ()
+    tokens: tuple[tuple[int, TokenClass], ...] = ()
     """Positions that are there and hold a token of a class."""
     sums: tuple[tuple[Head, Fraction], ...] = ()
     """Heads whose weights, before the row is divided by their sum, sum to a number."""
@@ -31,7 +31,7 @@ class PromptRegion:
     def heads(self) -> tuple[Head, ...]:
         return tuple(dict.fromkeys((*dict(self.sums), *(head for head, _, _ in self.keys))))
 
-    def with_token(self, position: int, tokens: Tokens) -> "PromptRegion":
+    def with_token(self, position: int, tokens: TokenClass) -> "PromptRegion":
         """Return the part that holds a token of a class at a position."""
         return replace(self, tokens=(*self.tokens, (position, tokens)))
 
@@ -69,7 +69,7 @@ class UnsettledError(Exception):
         self.missing, self.reason, self.head = missing, reason, head
 
 
-def _shown(tokens: Tokens) -> str:
+def _shown(tokens: TokenClass) -> str:
     most = 6
     listed = ", ".join(map(str, tokens.listed[:most])) + (", ..." if len(tokens.listed) > most else "")
     return f"all but {{{listed}}}" if tokens.is_complement else f"{{{listed}}}"

@@ -13,9 +13,8 @@ from circuitproof.circuits.graph import EMBED, LOGITS, Head, Node
 from circuitproof.programs.atoms import Condition
 from circuitproof.programs.syntax import AllOf, AnyOf, Not, Program, walk
 from circuitproof.proof.patterns.regions import Missing, UnsettledError
-from circuitproof.proof.patterns.rows import Key, KnownQuery, row_machine
-from circuitproof.proof.patterns.runs import Node as RunNode
-from circuitproof.proof.patterns.runs import Runs
+from circuitproof.proof.patterns.rows import KeyToken, KnownQuery, row_machine
+from circuitproof.proof.patterns.runs import RunNode, Runs
 from circuitproof.tasks.domain import Prompt
 
 
@@ -78,7 +77,7 @@ class Relevance:
             told = KnownQuery(head, query + 1, (last,), (token,), is_single=True)
             row = row_machine(self.programs[head], told)
             for atom in (last,) if key == query else self.standing[key]:
-                read = Key(atom, self.runs.machine.atoms[atom][0], key, is_last=key == query)
+                read = KeyToken(atom, self.runs.machine.atoms[atom][0], key, is_last=key == query)
                 found |= {weight for start in row.starts for weight, _ in row.step(start, read)}
         return found
 

@@ -12,18 +12,18 @@ from math import lcm
 from typing import Any, TypeAlias, assert_never
 
 from circuitproof.circuits.graph import Head
-from circuitproof.programs.atoms import Bracketed, Condition, Place, Tally
+from circuitproof.programs.atoms import Bracketed, Condition, PairEnd, Tally
 from circuitproof.programs.features import Operand, comparing
 from circuitproof.programs.syntax import AllOf, AnyOf, Formula, Not, Pick, Program, Scan, atoms
 from circuitproof.proof.patterns.regions import Missing, UnsettledError
-from circuitproof.tasks.patterns import Tokens
+from circuitproof.tasks.patterns import TokenClass
 
-State: TypeAlias = Any
+RowState: TypeAlias = Any
 """What is remembered and guessed: numbers in nested tuples."""
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeyToken:
     """A token of a prompt as it is read; the last one is the query itself."""
 
     atom: int
@@ -46,19 +46,19 @@ class KnownQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class ConditionMachine:
     """Reads keys: from a state, for each guess, what it says of the key, and the next state.
 
     The machine of a condition says whether that holds; a joined one may say it of each of several.
     """
 
-    starts: tuple[State, ...]
-    step: Callable[[State, Key], Iterable[tuple[Any, State]]]
-    ends: Callable[[State], bool]
+    starts: tuple[RowState, ...]
+    step: Callable[[RowState, KeyToken], Iterable[tuple[Any, RowState]]]
+    ends: Callable[[RowState], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class RowMachine(Machine):
+class RowMachine(ConditionMachine):
     """Reads keys and returns their weights in whole units of 1/`scale`."""
 
     scale: int
@@ -72,27 +72,27 @@ def row_machine(program: Program, query: KnownQuery) -> RowMachine:
     whole = _joined([_joined([_machine(c, query) for c in rule.conditions], all) for rule in rules], tuple)
     default = int(program.default * scale)
 
-    def step(state: State, key: Key) -> Iterator[tuple[int, State]]:
+    def step(state: RowState, key: KeyToken) -> Iterator[tuple[int, RowState]]:
         for truths, after in whole.step(state, key):
             yield default + sum(w for w, holds in zip(weights, truths, strict=True) if holds), after
 
     return RowMachine(whole.starts, step, whole.ends, scale)
 
 
-def classes_of(program: Program) -> tuple[Tokens, ...]:
+def classes_of(program: Program) -> tuple[TokenClass, ...]:
     """Return classes of tokens that the conditions of a program do not cut."""
     conditions = [condition for rule in program.rules for condition in rule.conditions]
     mentioned = [tuple(sorted(set(atom.tokens()))) for one in conditions for atom in atoms(one)]
-    return tuple(Tokens(tokens) for tokens in dict.fromkeys(mentioned) if tokens)
+    return tuple(TokenClass(tokens) for tokens in dict.fromkeys(mentioned) if tokens)
 
 
-def _machine(formula: Formula, query: KnownQuery) -> Machine:
+def _machine(formula: Formula, query: KnownQuery) -> ConditionMachine:
     match formula:
         case Condition():
             return _stateless(_truth(formula, query))
         case Not(part):
             inner = _machine(part, query)
-            return Machine(
+            return ConditionMachine(
                 inner.starts,
                 lambda state, key: ((not holds, after) for holds, after in inner.step(state, key)),
                 inner.ends,
@@ -105,50 +105,54 @@ def _machine(formula: Formula, query: KnownQuery) -> Machine:
             return _first(_machine(part, query))
         case Scan(pick, part):
             return _last(_machine(part, query), may_be_query=pick is Pick.LAST)
-        case Tally(Place.KEY, tuple() as of) as tally:
+        case Tally(PairEnd.KEY, tuple() as of) as tally:
             return _key_count(tally, frozenset(of))
-        case Tally(Place.QUERY, tuple() as of) as tally:
+        case Tally(PairEnd.QUERY, tuple() as of) as tally:
             return _query_count(tally, frozenset(of))
         case Tally() | Bracketed():
             reason = f"the program of {query.head} matches brackets, which cells do not follow"
             raise UnsettledError(Missing.STRUCTURE, reason)
 
 
-def _stateless(holds: Callable[[Key], bool]) -> Machine:
-    return Machine(((),), lambda state, key: ((holds(key), state),), lambda _: True)
+def _stateless(holds: Callable[[KeyToken], bool]) -> ConditionMachine:
+    return ConditionMachine(((),), lambda state, key: ((holds(key), state),), lambda _: True)
 
 
-def _joined(machines: list[Machine], join: Callable[[Iterable[bool]], Any]) -> Machine:
+def _joined(machines: list[ConditionMachine], join: Callable[[Iterable[bool]], Any]) -> ConditionMachine:
     """Return the machine that runs several at once and joins what they say."""
 
-    def step(states: State, key: Key) -> Iterator[tuple[bool, State]]:
+    def step(states: RowState, key: KeyToken) -> Iterator[tuple[bool, RowState]]:
         options = [m.step(state, key) for m, state in zip(machines, states, strict=True)]
         for chosen in product(*options):
             yield join(holds for holds, _ in chosen), tuple(after for _, after in chosen)
 
     starts = tuple(product(*(machine.starts for machine in machines)))
-    return Machine(starts, step, lambda states: all(m.ends(s) for m, s in zip(machines, states, strict=True)))
+    return ConditionMachine(
+        starts, step, lambda states: all(m.ends(s) for m, s in zip(machines, states, strict=True))
+    )
 
 
-def _first(part: Machine) -> Machine:
+def _first(part: ConditionMachine) -> ConditionMachine:
     """Return the machine that holds where `part` does for the first time."""
 
-    def step(state: State, key: Key) -> Iterator[tuple[bool, State]]:
+    def step(state: RowState, key: KeyToken) -> Iterator[tuple[bool, RowState]]:
         inner, is_found = state
         for holds, after in part.step(inner, key):
             yield holds and not is_found, (after, is_found or holds)
 
-    return Machine(tuple((start, False) for start in part.starts), step, lambda state: part.ends(state[0]))
+    return ConditionMachine(
+        tuple((start, False) for start in part.starts), step, lambda state: part.ends(state[0])
+    )
 
 
-def _last(part: Machine, *, may_be_query: bool) -> Machine:
+def _last(part: ConditionMachine, *, may_be_query: bool) -> ConditionMachine:
     """Return the machine that holds where `part` does for the last time.
 
     Where it holds, one guess is that it holds there for the last time, the other that it will again.
     """
     none, owed, picked = range(3)
 
-    def step(state: State, key: Key) -> Iterator[tuple[bool, State]]:
+    def step(state: RowState, key: KeyToken) -> Iterator[tuple[bool, RowState]]:
         inner, phase = state
         for holds, after in part.step(inner, key):
             if not holds or (key.is_last and not may_be_query):
@@ -158,34 +162,34 @@ def _last(part: Machine, *, may_be_query: bool) -> Machine:
                 yield False, (after, owed)
 
     starts = tuple((start, none) for start in part.starts)
-    return Machine(starts, step, lambda state: state[1] != owed and part.ends(state[0]))
+    return ConditionMachine(starts, step, lambda state: state[1] != owed and part.ends(state[0]))
 
 
-def _key_count(tally: Tally, of: frozenset[int]) -> Machine:
+def _key_count(tally: Tally, of: frozenset[int]) -> ConditionMachine:
     test = comparing(tally.comparison, tally.value)
 
-    def step(state: State, key: Key) -> Iterator[tuple[bool, State]]:
+    def step(state: RowState, key: KeyToken) -> Iterator[tuple[bool, RowState]]:
         count = min(state + (key.token in of), tally.bound)
         yield test(count), count
 
-    return Machine((0,), step, lambda _: True)
+    return ConditionMachine((0,), step, lambda _: True)
 
 
-def _query_count(tally: Tally, of: frozenset[int]) -> Machine:
+def _query_count(tally: Tally, of: frozenset[int]) -> ConditionMachine:
     """Return the machine that guesses the count at the query and is held to it."""
     test = comparing(tally.comparison, tally.value)
 
-    def step(state: State, key: Key) -> Iterator[tuple[bool, State]]:
+    def step(state: RowState, key: KeyToken) -> Iterator[tuple[bool, RowState]]:
         guess, count = state
         count = min(count + (key.token in of), tally.bound)
         if count <= guess:
             yield test(guess), (guess, count)
 
     starts = tuple((guess, 0) for guess in range(tally.bound + 1))
-    return Machine(starts, step, lambda state: state[0] == state[1])
+    return ConditionMachine(starts, step, lambda state: state[0] == state[1])
 
 
-def _truth(condition: Condition, query: KnownQuery) -> Callable[[Key], bool]:
+def _truth(condition: Condition, query: KnownQuery) -> Callable[[KeyToken], bool]:
     """Return what says whether a condition holds of a key, for every query that a region allows."""
     test, feature = comparing(condition.comparison, condition.value), condition.feature
     if feature.words is None:
@@ -193,7 +197,7 @@ def _truth(condition: Condition, query: KnownQuery) -> Callable[[Key], bool]:
     is_placed = query.length is not None or Operand.QUERY_POSITION not in feature.operands
     is_of_query = Operand.QUERY_TOKEN in feature.operands
 
-    def holds(key: Key) -> bool:
+    def holds(key: KeyToken) -> bool:
         if not (is_placed or key.is_last):
             raise UnsettledError(Missing.LENGTH, f"the program of {query.head} reads {feature}")
         place = key.position if key.is_last or query.length is None else query.length - 1
@@ -204,7 +208,7 @@ def _truth(condition: Condition, query: KnownQuery) -> Callable[[Key], bool]:
     return holds
 
 
-def _operand(operand: Operand, key: Key, place: int, token: int) -> int:
+def _operand(operand: Operand, key: KeyToken, place: int, token: int) -> int:
     """Return an operand of a feature for a query at a place that holds this token."""
     match operand:
         case Operand.QUERY_POSITION:
@@ -225,7 +229,7 @@ def _settled(truths: set[bool], query: KnownQuery) -> bool:
     return truths.pop()
 
 
-def _matches(key: Key, query: KnownQuery) -> bool:
+def _matches(key: KeyToken, query: KnownQuery) -> bool:
     if key.is_last or (query.is_single and query.last == (key.atom,)):
         return True
     return _settled({False, True} if key.atom in query.last else {False}, query)

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, TypeAlias
 from circuitproof.circuits.graph import Head
 from circuitproof.programs.syntax import Program
 from circuitproof.proof.patterns.regions import Missing, PromptRegion, UnsettledError
-from circuitproof.proof.patterns.rows import Key, KnownQuery, classes_of, row_machine
+from circuitproof.proof.patterns.rows import KeyToken, KnownQuery, classes_of, row_machine
 from circuitproof.tasks.automaton import Automaton
-from circuitproof.tasks.labelled import NOTHING_OPENED, Labelled, Opened
+from circuitproof.tasks.labelled import NOTHING_OPENED, Labelled, OpenersSeen
 
-Node: TypeAlias = Any
+RunNode: TypeAlias = Any
 """The automaton's state, what was seen of the openers, the states of the rows; their sums, and whether they
 have a key, as far as the region tells of these."""
 _MOST_STEPS = 2_000_000
@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
     atom: int
     weights: tuple[int, ...]
-    target: Node | None
+    target: RunNode | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Runs:
     heads: tuple[Head, ...]
     scales: tuple[int, ...]
     """The weights of each head count units of one over this."""
-    starts: tuple[Node, ...]
-    layers: tuple[Mapping[Node, tuple[Step, ...]], ...]
+    starts: tuple[RunNode, ...]
+    layers: tuple[Mapping[RunNode, tuple[Step, ...]], ...]
 
     def steps(self) -> Iterator[tuple[int, Step]]:
         for position, layer in enumerate(self.layers):
@@ -79,9 +79,9 @@ class _Builder:
         states = product(*(row.starts for row in self.rows))
         self.starts = tuple((machine.start, NOTHING_OPENED, one, nothing) for one in states)
 
-    def layers(self) -> list[dict[Node, list[Step]]]:
+    def layers(self) -> list[dict[RunNode, list[Step]]]:
         """Return every step that can be reached, dead ends included."""
-        layers: list[dict[Node, list[Step]]] = []
+        layers: list[dict[RunNode, list[Step]]] = []
         nodes, total = dict.fromkeys(self.starts), 0
         longest = self.region.length or self.task.pattern.longest
         for position in range(longest):
@@ -94,7 +94,7 @@ class _Builder:
             nodes = {target: None for target in targets if target is not None}
         return layers
 
-    def _steps(self, node: Node, position: int, longest: int) -> Iterator[Step]:
+    def _steps(self, node: RunNode, position: int, longest: int) -> Iterator[Step]:
         state, seen, rows, sums = node
         for atom in self.tokens.get(position, range(len(self.machine.atoms))):
             target = self.machine.step(state, atom, position)
@@ -103,18 +103,18 @@ class _Builder:
             if target is None or after is None or not self._suits(after):
                 continue
             if position + 1 < longest:
-                key = Key(atom, token, position, is_last=False)
+                key = KeyToken(atom, token, position, is_last=False)
                 for weights, then, totals in self._read(rows, sums, key):
                     yield Step(atom, weights, (target, after, then, totals))
             if self._may_end(position, longest) and self.machine.accepts(target) and self._has_label(after):
-                key = Key(atom, token, position, is_last=True)
+                key = KeyToken(atom, token, position, is_last=True)
                 for weights, then, totals in self._read(rows, sums, key):
                     ends = all(row.ends(one) for row, one in zip(self.rows, then, strict=True))
                     if ends and totals == (*self.sums.values(), *(True for _ in self.keys)):
                         yield Step(atom, weights, None)
 
     def _read(
-        self, rows: tuple[Any, ...], sums: tuple[int, ...], key: Key
+        self, rows: tuple[Any, ...], sums: tuple[int, ...], key: KeyToken
     ) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...]]]:
         options = [row.step(state, key) for row, state in zip(self.rows, rows, strict=True)]
         for chosen in product(*options):
@@ -131,10 +131,10 @@ class _Builder:
         is_length = self.region.length is None or position + 1 == longest
         return is_length and position >= max(self.tokens, default=0)
 
-    def _suits(self, seen: Opened) -> bool:
+    def _suits(self, seen: OpenersSeen) -> bool:
         return self.region.label is None or self.task.may_become(seen, self.region.label)
 
-    def _has_label(self, seen: Opened) -> bool:
+    def _has_label(self, seen: OpenersSeen) -> bool:
         label = self.task.label(seen)
         return label is not None and self.region.label in (None, label)
 
@@ -156,9 +156,11 @@ def _allowed(region: PromptRegion, machine: Automaton) -> dict[int, list[int]]:
     return allowed
 
 
-def _without_dead_ends(layers: list[dict[Node, list[Step]]]) -> tuple[dict[Node, tuple[Step, ...]], ...]:
-    kept: list[dict[Node, tuple[Step, ...]]] = []
-    alive: set[Node | None] = {None}
+def _without_dead_ends(
+    layers: list[dict[RunNode, list[Step]]],
+) -> tuple[dict[RunNode, tuple[Step, ...]], ...]:
+    kept: list[dict[RunNode, tuple[Step, ...]]] = []
+    alive: set[RunNode | None] = {None}
     for layer in reversed(layers):
         good = {node: tuple(step for step in steps if step.target in alive) for node, steps in layer.items()}
         living = {node: steps for node, steps in good.items() if steps}
@@ -182,7 +184,7 @@ Cost: TypeAlias = Callable[[int, Step], Fraction | int | None]
 """What a step at a position costs; None forbids it."""
 
 
-_Best: TypeAlias = dict[tuple[Node | None, bool], tuple[Fraction | int, Step | None, bool]]
+_Best: TypeAlias = dict[tuple[RunNode | None, bool], tuple[Fraction | int, Step | None, bool]]
 """By node and whether a wanted step is to come: the least cost, the step to take, the same behind it."""
 _ENDED: _Best = {(None, False): (0, None, False)}
 
@@ -221,7 +223,7 @@ def _behind(
     return best
 
 
-def _followed(tables: list[_Best], node: Node | None, *, is_wanted: bool) -> tuple[Step, ...]:
+def _followed(tables: list[_Best], node: RunNode | None, *, is_wanted: bool) -> tuple[Step, ...]:
     steps: list[Step] = []
     while node is not None:
         _, step, is_wanted = tables[len(steps)][node, is_wanted]
@@ -237,9 +239,9 @@ def through(runs: Runs, cost: Callable[[int, Step], Fraction]) -> Iterator[tuple
     for position in reversed(range(len(runs.layers))):
         behind.append(_behind(runs, position, behind[-1], cost, None))
     behind.reverse()
-    ahead: dict[Node, Fraction] = dict.fromkeys(runs.starts, Fraction(0))
+    ahead: dict[RunNode, Fraction] = dict.fromkeys(runs.starts, Fraction(0))
     for position, layer in enumerate(runs.layers):
-        after: dict[Node, Fraction] = {}
+        after: dict[RunNode, Fraction] = {}
         for node, steps in layer.items():
             for step in steps:
                 total = ahead[node] + cost(position, step)

@@ -9,17 +9,17 @@ from typing import TypeAlias
 from circuitproof.circuits.graph import LOGITS, Head
 from circuitproof.errors import DeclarationError
 from circuitproof.forward.binding import Binding
-from circuitproof.forward.cells import EMBEDDING, Cells, Part, PositionPart, TokenPart
+from circuitproof.forward.cells import EMBEDDING, Cells, InputPart, PositionPart, TokenPart
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.patterns.deferred import Deferred
-from circuitproof.proof.patterns.outline import HERE, Coordinate, Group, Outline
+from circuitproof.proof.patterns.outline import HERE, Coordinate, Outline, SourceGroup
 from circuitproof.proof.patterns.regions import Missing, UnsettledError
 
-Pair: TypeAlias = tuple[int, int]
+TokenAtPosition: TypeAlias = tuple[int, int]
 """A token and its position."""
-Spot: TypeAlias = tuple[Pair | None, Pair | None]
+TablePlace: TypeAlias = tuple[TokenAtPosition | None, TokenAtPosition | None]
 Contribution: TypeAlias = tuple[Fraction, ...]
 """A part of each candidate's logit."""
 _MOST_PAIRS = 400_000
@@ -29,21 +29,21 @@ _LARGE_CHUNK = 1 << 23
 """The same where they are numbers of the machine."""
 
 
-class Pairs(Binding[Spot]):
+class PairBinding(Binding[TablePlace]):
     """A place is a pair for the last position and a pair for the keys of heads, where these matter."""
 
-    def end(self, place: Spot) -> tuple[int, int]:
+    def end(self, place: TablePlace) -> tuple[int, int]:
         """Return the pair for the last position; any stands for one that does not matter."""
         return place[0] or (0, 0)
 
     def has_program(self, head: Head) -> bool:  # noqa: ARG002  # all have
         return True
 
-    def attended(self, head: Head, place: Spot) -> Sequence[tuple[Spot, Fraction]]:  # noqa: ARG002  # all alike
+    def attended(self, head: Head, place: TablePlace) -> Sequence[tuple[TablePlace, Fraction]]:  # noqa: ARG002  # all alike
         """Return the pair for the keys, or nothing: then a head attends nowhere."""
         return () if place[1] is None else (((place[1], None), Fraction(1)),)
 
-    def keys(self, place: Spot) -> Sequence[Spot]:
+    def keys(self, place: TablePlace) -> Sequence[TablePlace]:
         """Refuse neural heads, which no outline has."""
         raise DeclarationError(f"a neural head reads more than {place}")
 
@@ -52,15 +52,15 @@ class Pairs(Binding[Spot]):
 class Function:
     """A group of sources as a function of one coordinate; `here` is the last position where it is known."""
 
-    group: Group
+    group: SourceGroup
     coordinate: Coordinate
-    here: Pair | None
+    here: TokenAtPosition | None
     is_separable: bool
 
 
 @dataclass(slots=True)
 class _Values:
-    pairs: dict[Pair, Contribution] = field(default_factory=dict[Pair, Contribution])
+    pairs: dict[TokenAtPosition, Contribution] = field(default_factory=dict[TokenAtPosition, Contribution])
     tokens: dict[int, Contribution] = field(default_factory=dict[int, Contribution])
     positions: dict[int, Contribution] = field(default_factory=dict[int, Contribution])
 
@@ -77,7 +77,7 @@ class Tables:
         self._ends: set[int] = set()
         """Last tokens that are the same for all prompts of some region."""
 
-    def fixed(self, groups: Sequence[Group], here: Pair | None) -> Contribution:
+    def fixed(self, groups: Sequence[SourceGroup], here: TokenAtPosition | None) -> Contribution:
         """Return the logits that sources which depend on nothing (more) and biases give."""
         circuit = self.outline.circuit
         layers = sorted({source.layer for source in circuit.sources(LOGITS) if isinstance(source, Head)})
@@ -134,7 +134,10 @@ class Tables:
             known.positions[place] = tuple(a - b for a, b in zip(found, nothing, strict=True))
 
     def _evaluate(
-        self, function: Function, pairs: Sequence[Pair], embedding: tuple[Part, ...] = EMBEDDING
+        self,
+        function: Function,
+        pairs: Sequence[TokenAtPosition],
+        embedding: tuple[InputPart, ...] = EMBEDDING,
     ) -> list[Contribution]:
         sizes = self._frozen.architecture
         step = max(1, _CHUNK // max(sizes.mlp_width, sizes.width))
@@ -161,9 +164,9 @@ class Tables:
         cells.cell(stage, (None, None))
         return self._run(cells, stage)[0]
 
-    def _cells(self, embedding: tuple[Part, ...]) -> Cells[Spot]:
-        return Cells(Pairs(), biases=self._frozen.architecture.biases, embedding=embedding)
+    def _cells(self, embedding: tuple[InputPart, ...]) -> Cells[TablePlace]:
+        return Cells(PairBinding(), biases=self._frozen.architecture.biases, embedding=embedding)
 
-    def _run(self, cells: Cells[Spot], stage: int) -> tuple[Contribution, ...]:
+    def _run(self, cells: Cells[TablePlace], stage: int) -> tuple[Contribution, ...]:
         trace = Trace(Forward(self._frozen, cells, Deferred(), self._candidates))
         return trace.output(stage).settled().fractions()

@@ -22,10 +22,10 @@ from circuitproof.proof.inexact import Need, inexact_circuit
 from circuitproof.proof.known import all_of, divide, is_clear, same_decision, same_logits
 from circuitproof.proof.properties.each_prompt import for_every_prompt, unprovable
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.property import Asked, Meaning, Property
-from circuitproof.proof.properties.questions import Compared, EachPrompt, Question, Sought
+from circuitproof.proof.properties.property import Asked, Property, PropertyWords
+from circuitproof.proof.properties.questions import Compared, EachPrompt, PropertyQuestion, Sought
 from circuitproof.proof.regions.disturbed import Point
-from circuitproof.proof.remarks import Decisions, Grounds, Plain, Remark, constant, perhaps
+from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, constant, perhaps
 from circuitproof.proof.verdict import Answer, Battery
 from circuitproof.tasks.domain import Domain, Prompt
 
@@ -76,10 +76,10 @@ class Agreement(Property):
     def name(self) -> str:
         return f"agreement with {plural(len(self.circuit), 'edge')}"
 
-    def meaning(self) -> Meaning:
+    def meaning(self) -> PropertyWords:
         edges = list(map(str, self.circuit))
         told = ", ".join(edges) if len(edges) <= _TOLD else plural(len(edges), "edge")
-        return Meaning(
+        return PropertyWords(
             "On every prompt the circuit and another one, C′, get the same decision, and it is clear. "
             f"C′ keeps {told}.",
             "∀x ∈ D:  d(x) = d of C′ (x), |d(x)| = 1",
@@ -136,14 +136,14 @@ class Agreement(Property):
     def answer_pattern(self, prover: "PatternProver") -> Answer:
         return prover.for_every_prompt(self, SameDecision(self.circuit))
 
-    def remarks(self, battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+    def remarks(self, battery: Battery, grounds: RemarkContext, decisions: Decisions) -> tuple[Remark, ...]:
         claim, folded = battery.claim, battery.folded
         if not isinstance(claim.task.domain, Domain):
             return constant(grounds, decisions)
         is_same = all_of(map(same_logits, folded.of(claim.circuit), folded.of(self.circuit)))
         return constant(grounds, decisions) + perhaps(Plain.SAME_LOGITS, is_same)
 
-    def questions(self, claim: Claim) -> tuple[Question, ...]:
+    def questions(self, claim: Claim) -> tuple[PropertyQuestion, ...]:
         if (reason := self.cannot_prove(claim)) is not None:
             raise NotExactError(reason)
         said = ("is not decided clearly and alike by both circuits", "is, clearly")

@@ -10,14 +10,14 @@ from circuitproof.proof.findings import Findings
 from circuitproof.proof.known import Divided, open_words
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.regions.disturbed import Point
-from circuitproof.proof.verdict import Answer, Outcome, Proved, Refuted, Undecided
+from circuitproof.proof.verdict import Answer, PropertyOutcome, Proved, Refuted, Undecided
 
 
 def for_every_prompt(
     claim: Claim, prop: Property, leaves: Sequence[Leaf], met: Divided, eta: Point | None = None
 ) -> Answer:
     """Answer a property with an obligation per prompt; the first that fails, under `eta`, refutes it."""
-    outcome: Outcome = Proved(PromptSplit(tuple(leaves)))
+    outcome: PropertyOutcome = Proved(PromptSplit(tuple(leaves)))
     if met.no:
         leaf = leaves[met.no[0]]
         plain = replace(leaf, radius=None) if isinstance(leaf, FoldLeaf) else leaf

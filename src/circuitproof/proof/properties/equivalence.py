@@ -13,10 +13,10 @@ from circuitproof.proof.fold import CandidateLogits, Folded
 from circuitproof.proof.known import decides, divide
 from circuitproof.proof.properties.each_prompt import for_every_prompt
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.property import Meaning, Property
-from circuitproof.proof.properties.questions import EachPrompt, Question, Sought, Wrong
+from circuitproof.proof.properties.property import Property, PropertyWords
+from circuitproof.proof.properties.questions import EachPrompt, PropertyQuestion, Sought, Wrong
 from circuitproof.proof.regions.disturbed import Point
-from circuitproof.proof.remarks import Decisions, Grounds, Plain, Remark, unedged
+from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, unedged
 from circuitproof.proof.verdict import Answer, Battery
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.task import Task
@@ -36,8 +36,8 @@ class Equivalence(Property):
     is_known_on_patterns: ClassVar[bool] = True
     implies_equivalence: ClassVar[bool] = True
 
-    def meaning(self) -> Meaning:
-        return Meaning(
+    def meaning(self) -> PropertyWords:
+        return PropertyWords(
             "On every prompt the circuit decides the right answer, and no other candidate ties with it.",
             "∀x ∈ D:  d(x) = {P(x)}",
             "Only the candidates are compared: another token may have a larger logit.",
@@ -51,10 +51,10 @@ class Equivalence(Property):
     def answer_pattern(self, prover: "PatternProver") -> Answer:
         return prover.for_every_prompt(self, Right(prover.claim.task))
 
-    def remarks(self, _battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+    def remarks(self, _battery: Battery, grounds: RemarkContext, decisions: Decisions) -> tuple[Remark, ...]:
         return (Plain.CONSTANT,) * grounds.is_constant + unedged(grounds, decisions)
 
-    def questions(self, claim: Claim) -> tuple[Question, ...]:
+    def questions(self, claim: Claim) -> tuple[PropertyQuestion, ...]:
         said = ("decides another answer than the right one, or ties", "decides right")
         return (EachPrompt(Sought(Wrong(claim.task.decisions()), (claim.circuit,), said)),)
 

@@ -15,10 +15,10 @@ from circuitproof.proof.inexact import Need, inexact_model
 from circuitproof.proof.known import divide, same_decision
 from circuitproof.proof.properties.each_prompt import for_every_prompt, unprovable
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.property import Meaning, Property
-from circuitproof.proof.properties.questions import Compared, EachPrompt, Question, Sought
+from circuitproof.proof.properties.property import Property, PropertyWords
+from circuitproof.proof.properties.questions import Compared, EachPrompt, PropertyQuestion, Sought
 from circuitproof.proof.regions.disturbed import Point
-from circuitproof.proof.remarks import Decisions, Grounds, Plain, Remark, Tied, constant
+from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, Tied, constant
 from circuitproof.proof.silence import is_whole_model
 from circuitproof.proof.verdict import Answer, Battery
 from circuitproof.tasks.domain import Prompt
@@ -32,8 +32,8 @@ class Faithfulness(Property):
     second: ClassVar[str] = "model"
     beside: ClassVar[str] = "the whole model"
 
-    def meaning(self) -> Meaning:
-        return Meaning(
+    def meaning(self) -> PropertyWords:
+        return PropertyWords(
             "On every prompt the circuit decides as the whole model does.",
             "∀x ∈ D:  d(x) = d of M (x)",
             "It may do so for other reasons than the model, and both may be wrong.",
@@ -54,13 +54,13 @@ class Faithfulness(Property):
         alike = divide(same_decision(one, other) for one, other in zip(found, model, strict=True))
         return for_every_prompt(claim, self, leaves, alike)
 
-    def remarks(self, battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+    def remarks(self, battery: Battery, grounds: RemarkContext, decisions: Decisions) -> tuple[Remark, ...]:
         tied = sum(len(decision) > 1 for decision in decisions)
         ties = (Tied(tied),) if tied else ()
         is_whole = is_whole_model(battery.claim.frozen, grounds.circuit)
         return constant(grounds, decisions) + (Plain.WHOLE,) * is_whole + ties
 
-    def questions(self, claim: Claim) -> tuple[Question, ...]:
+    def questions(self, claim: Claim) -> tuple[PropertyQuestion, ...]:
         if (reason := self.cannot_prove(claim)) is not None:
             raise NotExactError(reason)
         said = ("is decided otherwise than by the whole model", "is decided like it")

@@ -35,7 +35,7 @@ from circuitproof.proof.regions.disturbed import Point
 from circuitproof.proof.verdict import Answer, Proved, Refuted, Undecided
 from circuitproof.tasks.domain import Prompt
 
-Tree: TypeAlias = Replay | PromptSplit
+CircuitTree: TypeAlias = Replay | PromptSplit
 
 
 class Fewest(Property):
@@ -83,7 +83,7 @@ def _answer(claim: Claim, prop: Fewest, pace: Pace) -> Answer:
     circuits, expected = prop.other_circuits(claim), prop.expected(claim)
     if expected - frozenset(circuits):
         raise InputError("a circuit said to be minimal has dead edges or reads no prompt; keep its live part")
-    known: dict[Circuit, Tree] = {}
+    known: dict[Circuit, CircuitTree] = {}
     unknown: list[str] = []
     for batch in _batches(claim, prop, circuits):
         tried, left = _trees(claim, batch, pace)
@@ -122,7 +122,7 @@ def _refuted(  # noqa: PLR0913, PLR0917  # what is known by then
     claim: Claim,
     prop: Fewest,
     found: Circuit,
-    known: Mapping[Circuit, Tree],
+    known: Mapping[Circuit, CircuitTree],
     count: int,
     pace: Pace,
 ) -> Answer:
@@ -139,13 +139,13 @@ def _refuted(  # noqa: PLR0913, PLR0917  # what is known by then
     return Answer(prop, Refuted(OneCircuit(found, tree)), count, met, Findings())
 
 
-def _is_right(tree: Tree) -> bool:
+def _is_right(tree: CircuitTree) -> bool:
     return isinstance(tree, PromptSplit)
 
 
 def _trees(
     claim: Claim, circuits: Sequence[Circuit], pace: Pace
-) -> tuple[dict[Circuit, Tree], tuple[str, ...]]:
+) -> tuple[dict[Circuit, CircuitTree], tuple[str, ...]]:
     """Return for each circuit that there is time for a prompt that it decides wrong, or all of them.
 
     Those of which it is not known are none of these; for each, the second part says why.
@@ -160,7 +160,7 @@ def _open_words(trial: Trial) -> str:
     return open_words(what, (trial.folds[place] for place in trial.open))
 
 
-def _tree(claim: Claim, trial: Trial) -> Tree:
+def _tree(claim: Claim, trial: Trial) -> CircuitTree:
     leaves = tuple(map(make_leaf, trial.folds))
     if trial.refuting is None:
         return PromptSplit(leaves)

@@ -14,11 +14,11 @@ from circuitproof.proof.fold import CandidateLogits, Folded
 from circuitproof.proof.known import divide, is_clear, same_decision
 from circuitproof.proof.properties.each_prompt import open_prompts
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.property import Meaning, Property
-from circuitproof.proof.properties.questions import Compared, OneClass, Question, Sought
+from circuitproof.proof.properties.property import Property, PropertyWords
+from circuitproof.proof.properties.questions import Compared, OneClass, PropertyQuestion, Sought
 from circuitproof.proof.regions.disturbed import Point
-from circuitproof.proof.remarks import Decisions, Grounds, Plain, Remark, constant
-from circuitproof.proof.verdict import Answer, Battery, Outcome, Proved, Refuted
+from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, constant
+from circuitproof.proof.verdict import Answer, Battery, PropertyOutcome, Proved, Refuted
 from circuitproof.tasks.domain import Prompt
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class Invariance(Property):
     kind: ClassVar[Kind] = Kind.INVARIANCE
     is_known_on_patterns: ClassVar[bool] = True
 
-    def meaning(self) -> Meaning:
-        return Meaning(
+    def meaning(self) -> PropertyWords:
+        return PropertyWords(
             "Prompts of one class get the same decision, and it is clear.",
             "∀x, x′ ∈ D:  x R x′  ⇒  d(x) = d(x′), |d(x)| = 1",
             "The decision need not be right, and logits may differ within a class.",
@@ -57,7 +57,7 @@ class Invariance(Property):
             else:
                 unknown.extend(members[k] for k in clear.open)
         leaves = tuple(map(make_leaf, found))
-        outcome: Outcome = Proved(PromptSplit(leaves))
+        outcome: PropertyOutcome = Proved(PromptSplit(leaves))
         if failing:
             outcome = Refuted(Replay(tuple(Replayed(prompts[x], leaves[x]) for x in failing[0])))
         elif unknown:
@@ -69,12 +69,12 @@ class Invariance(Property):
     def answer_pattern(self, prover: "PatternProver") -> Answer:
         return prover.for_every_prompt(self, Alike())
 
-    def remarks(self, _battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+    def remarks(self, _battery: Battery, grounds: RemarkContext, decisions: Decisions) -> tuple[Remark, ...]:
         has_one_each = all(len(answers) == 1 for answers in grounds.answers.values())
         implied = (Plain.IMPLIED,) * (grounds.is_equivalent and has_one_each)
         return implied + (Plain.CLEAR,) * grounds.has_single_classes + constant(grounds, decisions)
 
-    def questions(self, claim: Claim) -> tuple[Question, ...]:
+    def questions(self, claim: Claim) -> tuple[PropertyQuestion, ...]:
         return tuple(_question(claim, members) for members in claim.task.classes())
 
     def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:

@@ -30,9 +30,9 @@ from circuitproof.proof.evidence import OneTensor, TensorSplit
 from circuitproof.proof.findings import Findings
 from circuitproof.proof.fold import CandidateLogits, Folded
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.property import Asked, Meaning, Property
+from circuitproof.proof.properties.property import Asked, Property, PropertyWords
 from circuitproof.proof.regions.disturbed import Point
-from circuitproof.proof.remarks import Decisions, Grounds, OfBase, Plain, Remark
+from circuitproof.proof.remarks import Decisions, OfBase, Plain, Remark, RemarkContext
 from circuitproof.proof.verdict import Answer, Battery, Proved, Refuted
 from circuitproof.tasks.domain import Prompt
 
@@ -81,8 +81,8 @@ class LesionIdentity(Property):
         }
         return {"kind": str(self.kind), "base": base, "artifact": _digests_to_json(self.artifact)}
 
-    def meaning(self) -> Meaning:
-        return Meaning(
+    def meaning(self) -> PropertyWords:
+        return PropertyWords(
             "With its program heads silenced the model is its base with these heads silenced: "
             "every tensor that is then read is the same.",
             "∀ tensors t of no program head:  t of M = t of the base",
@@ -104,7 +104,7 @@ class LesionIdentity(Property):
         outcome = Refuted(OneTensor(changed[0])) if changed else Proved(TensorSplit(tuple(after.values())))
         return Answer(self, outcome, len(after), len(after) - len(changed), Findings())
 
-    def remarks(self, battery: Battery, _grounds: Grounds, _decisions: Decisions) -> tuple[Remark, ...]:
+    def remarks(self, battery: Battery, _grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
         """Remark that there is nothing to silence, here or in the circuit, and on heads that the base has.
 
         Cut edges that carry anything carry what the program heads put out: the circuit uses them then.

@@ -15,8 +15,8 @@ from circuitproof.files.reading import Fields
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.properties.fewest import Fewest
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.property import Asked, Meaning
-from circuitproof.proof.remarks import Decisions, Grounds, Plain, Remark
+from circuitproof.proof.properties.property import Asked, PropertyWords
+from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext
 from circuitproof.proof.verdict import Battery
 
 
@@ -51,10 +51,10 @@ class Minimum(Fewest):
     def size(self) -> int:
         return len(self.circuits[0])
 
-    def meaning(self) -> Meaning:
+    def meaning(self) -> PropertyWords:
         count, size = plural(len(self.circuits), "circuit"), plural(self.size, "edge")
         grain = f"at {self.circuits[0].graph.granularity} granularity"
-        return Meaning(
+        return PropertyWords(
             f"{count} of {size} {grain} decide the task, and no other circuit of at most as many edges does.",
             f"∀C′, |C′| ≤ {self.size}:  (∀x ∈ D: d of C′ (x) = {{P(x)}})  ⇔  C′ is listed",
             "With other ablations other circuits may suffice.",
@@ -70,7 +70,7 @@ class Minimum(Fewest):
     def expected(self, _claim: Claim) -> frozenset[Circuit]:
         return frozenset(self.circuits)
 
-    def remarks(self, _battery: Battery, grounds: Grounds, _decisions: Decisions) -> tuple[Remark, ...]:
+    def remarks(self, _battery: Battery, grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
         is_blind = is_uniform(grounds.circuit.ablation) and not grounds.is_constant
         is_one = len(grounds.circuit) == 1 and is_blind
         has_rivals = len(self.circuits) < len(readers(grounds.programs))

@@ -30,20 +30,20 @@ from circuitproof.proof.findings import EdgeWitnesses, Findings
 from circuitproof.proof.fold import CandidateLogits, Folded
 from circuitproof.proof.known import changes_nothing, divide, is_changed, is_clear, open_words
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.property import Meaning, Property
-from circuitproof.proof.properties.questions import Compared, OneWitness, Question, Sought
+from circuitproof.proof.properties.property import Property, PropertyWords
+from circuitproof.proof.properties.questions import Compared, OneWitness, PropertyQuestion, Sought
 from circuitproof.proof.regions.disturbed import Point
 from circuitproof.proof.remarks import (
     ConstantSource,
     Decisions,
-    Grounds,
     Plain,
     Remark,
+    RemarkContext,
     SharedBias,
     needs_every_edge,
     perhaps,
 )
-from circuitproof.proof.verdict import Answer, Battery, Outcome, Proved, Refuted, Undecided
+from circuitproof.proof.verdict import Answer, Battery, PropertyOutcome, Proved, Refuted, Undecided
 from circuitproof.tasks.domain import Prompt
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ class Necessity(Property):
     wants_witnesses: ClassVar[bool] = True
     second: ClassVar[str] = "lesion"
 
-    def meaning(self) -> Meaning:
-        return Meaning(
+    def meaning(self) -> PropertyWords:
+        return PropertyWords(
             "Each kept edge has a prompt whose clear decision changes when the edge is cut.",
             "∀e ∈ C  ∃x ∈ D:  |d(x)| = 1,  d without e (x) ≠ d(x)",
             "An edge may matter on one prompt only, and another circuit may do without it.",
@@ -87,7 +87,7 @@ class Necessity(Property):
             tuple(make_leaf(one, other) for one, other in zip(before, folded.of(lesion), strict=True))
             for lesion in claim.circuit.lesions()
         ]
-        outcome: Outcome
+        outcome: PropertyOutcome
         if edges.no:
             outcome = Refuted(OneEdge(edges.no[0], PromptSplit(leaves[edges.no[0]])))
         elif edges.open:
@@ -130,7 +130,7 @@ class Necessity(Property):
         outcome = Refuted(idle) if idle else Undecided(left) if left else Proved(EdgeSplit(tuple(witnesses)))
         return Answer(self, outcome, len(circuit), len(witnesses), prover.survey(outcome, regions))
 
-    def remarks(self, battery: Battery, grounds: Grounds, _decisions: Decisions) -> tuple[Remark, ...]:
+    def remarks(self, battery: Battery, grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
         implied = (Plain.IMPLIED,) * (grounds.is_equivalent and needs_every_edge(grounds))
         can_be_fixed = is_uniform(grounds.circuit.ablation)
         fixed = constant_edges(grounds.circuit, grounds.programs) if can_be_fixed else ()
@@ -138,7 +138,7 @@ class Necessity(Property):
         warned = [perhaps(SharedBias(edge), applies) for edge, applies in biases]
         return (*implied, *chain.from_iterable(warned), *map(ConstantSource, fixed))
 
-    def questions(self, claim: Claim) -> tuple[Question, ...]:
+    def questions(self, claim: Claim) -> tuple[PropertyQuestion, ...]:
         return tuple(_question(claim.circuit, edge) for edge in claim.circuit)
 
     def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from circuitproof.proof.findings import EdgeWitnesses
     from circuitproof.proof.fold import CandidateLogits, Folded
     from circuitproof.proof.patterns.answers import PatternProver
-    from circuitproof.proof.properties.questions import Question
+    from circuitproof.proof.properties.questions import PropertyQuestion
     from circuitproof.proof.regions.disturbed import Point
-    from circuitproof.proof.remarks import Decisions, Grounds, Remark
+    from circuitproof.proof.remarks import Decisions, Remark, RemarkContext
     from circuitproof.proof.verdict import Answer, Battery
     from circuitproof.tasks.domain import Prompt
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class PropertyWords:
     """What a property says, in words and as a formula, and what it does not say."""
 
     words: str
@@ -96,7 +96,7 @@ class Property(ABC):
         return self
 
     @abstractmethod
-    def meaning(self) -> Meaning:
+    def meaning(self) -> PropertyWords:
         """Return what it says and what it does not say."""
 
     def refuse_misfit(self, _claim: "Claim", /) -> None:  # noqa: B027  # most fit every claim
@@ -138,7 +138,7 @@ class Property(ABC):
 
     @abstractmethod
     def remarks(
-        self, battery: "Battery", grounds: "Grounds", decisions: "Decisions", /
+        self, battery: "Battery", grounds: "RemarkContext", decisions: "Decisions", /
     ) -> tuple["Remark", ...]:
         """Return where a proof of it tells less than its name, in the order of the format's table."""
 
@@ -146,7 +146,7 @@ class Property(ABC):
         """Return why it cannot be proved in the claim's arithmetic and what to do; nothing if it can."""
         return None
 
-    def questions(self, _claim: "Claim", /) -> tuple["Question", ...]:
+    def questions(self, _claim: "Claim", /) -> tuple["PropertyQuestion", ...]:
         """Return what solvers are asked; nothing where they are not."""
         return ()
 

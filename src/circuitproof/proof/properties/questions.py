@@ -84,4 +84,4 @@ class EachBall:
     at: Interface
 
 
-Question: TypeAlias = EachPrompt | OneClass | OneWitness | EachBall
+PropertyQuestion: TypeAlias = EachPrompt | OneClass | OneWitness | EachBall

@@ -31,12 +31,12 @@ from circuitproof.proof.inexact import ball_words
 from circuitproof.proof.known import divide
 from circuitproof.proof.properties.each_prompt import for_every_prompt, unprovable
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.property import Asked, Meaning, Property
-from circuitproof.proof.properties.questions import EachBall, Question
+from circuitproof.proof.properties.property import Asked, Property, PropertyWords
+from circuitproof.proof.properties.questions import EachBall, PropertyQuestion
 from circuitproof.proof.regions.answers import answer_ball, widening
 from circuitproof.proof.regions.disturbed import Disturbed, Point, disturb
 from circuitproof.proof.regions.robustness import Directions, keeps, known_violation, radii, violation
-from circuitproof.proof.remarks import Decisions, Grounds, Remark, Unreached, constant
+from circuitproof.proof.remarks import Decisions, Remark, RemarkContext, Unreached, constant
 from circuitproof.proof.verdict import Answer, Battery, Undecided
 from circuitproof.tasks.domain import Domain, Prompt
 
@@ -91,9 +91,9 @@ class Robustness(Property):
     def name(self) -> str:
         return f"robustness at {self.epsilon}, {self._place()}"
 
-    def meaning(self) -> Meaning:
+    def meaning(self) -> PropertyWords:
         size, place = self.epsilon, f"added at {self._place()}"
-        return Meaning(
+        return PropertyWords(
             f"No perturbation of at most {size} in each coordinate, {place}, changes a decision.",
             f"∀x ∈ D  ∀η, ‖η‖∞ ≤ {size}:  d(x; η) = d(x), |d(x)| = 1",
             "Perturbations elsewhere, and changes of tokens, are not spoken of.",
@@ -170,11 +170,11 @@ class Robustness(Property):
             return Answer(self, Undecided(Open(reason)), 1, 0, Findings(survey=Survey(0)))
         return prover.for_every_prompt(self, goal)
 
-    def remarks(self, battery: Battery, grounds: Grounds, decisions: Decisions) -> tuple[Remark, ...]:
+    def remarks(self, battery: Battery, grounds: RemarkContext, decisions: Decisions) -> tuple[Remark, ...]:
         count = self.unreached(battery.claim)
         return constant(grounds, decisions) + ((Unreached(count),) if count else ())
 
-    def questions(self, _claim: Claim) -> tuple[Question, ...]:
+    def questions(self, _claim: Claim) -> tuple[PropertyQuestion, ...]:
         return (EachBall(self.epsilon, self.at),)
 
     def replayed(self, claim: Claim, prompts: Sequence[Prompt], eta: Point) -> tuple[Decided, ...]:

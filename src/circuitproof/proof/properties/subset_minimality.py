@@ -9,8 +9,8 @@ from circuitproof.circuits.graph import Edge
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.properties.fewest import Fewest, shortened
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.property import Meaning
-from circuitproof.proof.remarks import Decisions, Grounds, Plain, Remark, needs_every_edge
+from circuitproof.proof.properties.property import PropertyWords
+from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, needs_every_edge
 from circuitproof.proof.verdict import Battery
 
 
@@ -20,8 +20,8 @@ class SubsetMinimality(Fewest):
 
     kind: ClassVar[Kind] = Kind.SUBSET_MINIMALITY
 
-    def meaning(self) -> Meaning:
-        return Meaning(
+    def meaning(self) -> PropertyWords:
+        return PropertyWords(
             "The circuit decides the task, and no smaller part of it does.",
             "∀C′ ⊆ C:  (∀x ∈ D: d of C′ (x) = {P(x)})  ⇔  C′ = C",
             "A circuit of other edges may be smaller.",
@@ -36,5 +36,5 @@ class SubsetMinimality(Fewest):
     def tried_first(self, claim: Claim, circuits: Sequence[Circuit]) -> tuple[Circuit, ...]:
         return shortened(claim.circuit, circuits)
 
-    def remarks(self, _battery: Battery, grounds: Grounds, _decisions: Decisions) -> tuple[Remark, ...]:
+    def remarks(self, _battery: Battery, grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
         return (Plain.IMPLIED,) * needs_every_edge(grounds) + (Plain.CONSTANT,) * grounds.is_constant

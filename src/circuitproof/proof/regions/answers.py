@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from circuitproof.arithmetic.sheets import SignCondition
+from circuitproof.arithmetic.form_matrix import SignCondition
 from circuitproof.errors import NotExactError
 from circuitproof.files.reading import shown
 from circuitproof.forward.interface import Interface
@@ -15,15 +15,22 @@ from circuitproof.proof.findings import Findings
 from circuitproof.proof.fold import CandidateLogits, Fold, Folded
 from circuitproof.proof.known import exact_folds
 from circuitproof.proof.regions.disturbed import Disturbed, Question, disturbed_prompts
-from circuitproof.proof.regions.regions import SignSplit, Tree, Unsearched, Widening, leaves, searched_radius
+from circuitproof.proof.regions.regions import (
+    BranchTree,
+    SignSplit,
+    Unsearched,
+    Widening,
+    leaves,
+    searched_radius,
+)
 from circuitproof.proof.regions.search import Unstable, Violation, is_closed, search_ball
-from circuitproof.proof.verdict import Answer, Outcome, Proved, Refuted, Undecided
+from circuitproof.proof.verdict import Answer, PropertyOutcome, Proved, Refuted, Undecided
 from circuitproof.tasks.domain import Prompt
 
 if TYPE_CHECKING:
     from circuitproof.proof.properties.robustness import Robustness
 
-Finding = Tree | Violation | Unstable | NotExactError
+Finding = BranchTree | Violation | Unstable | NotExactError
 _Found = tuple[Prompt, Fold, Finding, Widening]
 
 
@@ -72,7 +79,7 @@ def _summed(prop: "Robustness", prompts: int, found: Sequence[_Found], ended: st
     failing: list[tuple[int]] = []
     replays: list[Replay] = []
     leaves_found: list[FoldLeaf] = []
-    trees: dict[tuple[int, Widening], Tree] = {}
+    trees: dict[tuple[int, Widening], BranchTree] = {}
     for x, (prompt, fold, finding, widening) in enumerate(found):
         if isinstance(finding, Violation):
             failing.append((x,))
@@ -82,7 +89,7 @@ def _summed(prop: "Robustness", prompts: int, found: Sequence[_Found], ended: st
             if key not in trees:
                 trees[key] = widening.tree(finding)
             leaves_found.append(FoldLeaf(fold, regions=trees[key]))
-    outcome: Outcome
+    outcome: PropertyOutcome
     if replays:
         outcome = Refuted(replays[0])
     elif len(leaves_found) == prompts:

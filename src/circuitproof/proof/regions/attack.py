@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
+from circuitproof.arithmetic.form_matrix import SignCondition
 from circuitproof.arithmetic.forms import Form, Region
-from circuitproof.arithmetic.sheets import SignCondition
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.regions.disturbed import Point, Question
 

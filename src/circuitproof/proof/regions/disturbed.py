@@ -9,12 +9,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from circuitproof.arithmetic.affine import Affine, BendError, Forms, Scores, Unbent
+from circuitproof.arithmetic.affine import Affine, BendError, Forms, ScoreForms, Unbent
 from circuitproof.arithmetic.exact import Exact
+from circuitproof.arithmetic.form_matrix import SignCondition
 from circuitproof.arithmetic.forms import Form, Region, make_form
 from circuitproof.arithmetic.grid import Grid, grid_of_fractions, zeros
 from circuitproof.arithmetic.protocol import Arithmetic, V, W
-from circuitproof.arithmetic.sheets import SignCondition
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import EMBED
 from circuitproof.errors import NotExactError
@@ -110,7 +110,7 @@ class Disturbed:
         return arithmetic.take(trace.output(self.last), [self.row])
 
     @cached_property
-    def _free(self) -> Trace[Forms, Scores]:
+    def _free(self) -> Trace[Forms, ScoreForms]:
         """Return what is the same in every region: all that nothing bends, or nothing that is perturbed."""
         known = {number: Forms(grid, {}) for number, grid in self.outputs.items()}
         trace = Trace(self.forward(Unbent(), self._eta), known)
@@ -143,7 +143,7 @@ class Question:
             (row,) = logits.constant.rows()
             nothing = (0,) * self.disturbed.variables
             return tuple(make_form((row.numbers[winner] - row.numbers[place], *nothing)) for place in others)
-        numbers = logits.sheet(0).numbers
+        numbers = logits.matrix(0).numbers
         return tuple(make_form((numbers[:, winner] - numbers[:, place]).tolist()) for place in others)
 
     def is_kept(self, eta: Point) -> bool:

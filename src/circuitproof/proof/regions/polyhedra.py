@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from circuitproof.arithmetic.forms import Bound, Form, Region, Sign
 from circuitproof.arithmetic.linear import Constraint, Infeasible, Optimum, Programme, minimise
-from circuitproof.proof.regions.regions import Void, Weights, combined, is_positive
+from circuitproof.proof.regions.regions import FarkasWeights, Void, combined, is_positive
 
 _STEPS = 1 << 20
 _SHORT_BITS = 40
@@ -30,7 +30,7 @@ class Nearest:
     """The infimum of ‖η‖ where a form is at most zero within bounds, shown by weights; none if never."""
 
     radius: Fraction | None
-    weights: Weights
+    weights: FarkasWeights
 
 
 def sample(region: Region) -> Void | tuple[Fraction, ...]:
@@ -78,7 +78,7 @@ def _contradiction(region: Region, places: Sequence[int]) -> Void | None:
     return Void(tuple(weights.get(place, Fraction(0)) for place in range(len(region.bounds))))
 
 
-def _guess_weights(goal: Form, region: Region) -> Weights | None:
+def _guess_weights(goal: Form, region: Region) -> FarkasWeights | None:
     """Return weights that show a form positive in a region, found from rounded forms and checked exactly."""
     totals = [_total(form, region.radius) for form in (goal, *(bound.form for bound in region.bounds))]
     rows = [
@@ -94,7 +94,7 @@ def _guess_weights(goal: Form, region: Region) -> Weights | None:
     return weights if is_positive(goal, region, weights) else None
 
 
-def _short(weights: Sequence[Fraction]) -> Weights:
+def _short(weights: Sequence[Fraction]) -> FarkasWeights:
     """Return weights with few digits, none with another sign."""
     largest = max(map(abs, weights), default=Fraction(0))
     if not largest:
@@ -132,7 +132,7 @@ class _Depth:
     """A perturbation that keeps bounds, if there is one, and weights that show that none is deeper."""
 
     point: tuple[Fraction, ...] | None
-    weights: Weights
+    weights: FarkasWeights
 
 
 def _deepest(region: Region, bounds: Sequence[Bound], *, is_eager: bool) -> _Depth:
@@ -154,7 +154,7 @@ def _deepest(region: Region, bounds: Sequence[Bound], *, is_eager: bool) -> _Dep
     return _Depth(_unscaled(found.point[:width], region.radius), found.weights)
 
 
-def keep_positive(goal: Form, region: Region) -> Weights | Void | Reached:
+def keep_positive(goal: Form, region: Region) -> FarkasWeights | Void | Reached:
     """Return weights that show a form positive in a region, or why that is empty, or a point against it."""
     if goal.constant > region.radius * goal.spread():
         return (Fraction(0),) * len(region.bounds)
@@ -178,7 +178,7 @@ def _least(goal: Form, region: Region) -> Optimum | Infeasible:
     return minimise(Programme(_scaled(goal, region.radius), tuple(rows), ends))
 
 
-def _touching(goal: Form, region: Region) -> Weights | Void | Reached:
+def _touching(goal: Form, region: Region) -> FarkasWeights | Void | Reached:
     """Decide whether strict bounds leave anything where a form is at most zero."""
     found = _deepest(region, (*region.bounds, Bound(goal, Sign.AT_MOST)), is_eager=False)
     if found.point is not None:

@@ -17,7 +17,7 @@ from circuitproof.proof.effort import Effort
 from circuitproof.proof.regions.attack import FAR, attack, local_margins, push, size_of
 from circuitproof.proof.regions.disturbed import Point, Question
 from circuitproof.proof.regions.polyhedra import Reached, keep_positive, nearest, nothing, shortened
-from circuitproof.proof.regions.regions import Tree, Void, Weights, searched_radius
+from circuitproof.proof.regions.regions import BranchTree, FarkasWeights, Void, searched_radius
 from circuitproof.proof.regions.search import BranchAndBound, Unstable, Violation, confirmed, search_ball
 
 _STEP = 1 << 10
@@ -34,7 +34,7 @@ class Bracket:
     """A perturbation of just the size `upper` is known to change the decision; otherwise a larger one is."""
     eta: Point | None
     """A perturbation that changes the decision: of the size `upper`, or a little larger if not attained."""
-    tree: Tree | None
+    tree: BranchTree | None
     """Evidence that the open ball of radius `lower` keeps the decision; none where a formula says it."""
 
     @property
@@ -115,7 +115,7 @@ class _Shrinking(BranchAndBound):
         found = super().sample(Region(max(shortened(middle), closest.radius), region.bounds))
         return super().sample(Region(region.radius, region.bounds)) if isinstance(found, Void) else found
 
-    def reached(self, margin: Form, region: Region, found: Reached) -> Weights:
+    def reached(self, margin: Form, region: Region, found: Reached) -> FarkasWeights:
         """Take a leaf's own infimum as the radius; the weights keep the margin positive in the open ball.
 
         On the rim of the ball branches may be others, so only an infimum inside counts.

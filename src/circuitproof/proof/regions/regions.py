@@ -15,7 +15,7 @@ from circuitproof.errors import DeclarationError
 from circuitproof.files.canonical import Json
 from circuitproof.files.reading import write_rational
 
-Weights: TypeAlias = tuple[Fraction, ...]
+FarkasWeights: TypeAlias = tuple[Fraction, ...]
 """A weight per bound of a region, in their order."""
 
 _SPELLED = {sign: name for name, sign in BOUNDS.items()}
@@ -26,7 +26,7 @@ class SignSplit:
     """Which sign has this form? A child per set of signs; together they leave none out."""
 
     form: Form
-    children: "tuple[tuple[Sign, Tree], ...]"
+    children: "tuple[tuple[Sign, BranchTree], ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class Kept:
     """The decision is kept: at `point` the branches can be read off, and each competitor has its weights."""
 
     point: tuple[Fraction, ...]
-    weights: tuple[Weights, ...]
+    weights: tuple[FarkasWeights, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Void:
     """No perturbation is here."""
 
-    weights: Weights
+    weights: FarkasWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class Unsearched:
     distance: Fraction
 
 
-Tree: TypeAlias = SignSplit | Kept | Void | Unsearched
+BranchTree: TypeAlias = SignSplit | Kept | Void | Unsearched
 
 
-def is_positive(goal: Form, region: Region, weights: Weights) -> bool:
+def is_positive(goal: Form, region: Region, weights: FarkasWeights) -> bool:
     """Say whether weights show that a form is positive in a region.
 
     A bound says that its downward form is at most zero, so adding it with a weight that is not negative can
@@ -71,7 +71,7 @@ def is_positive(goal: Form, region: Region, weights: Weights) -> bool:
     return least > 0 or (least == 0 and (is_strict or (region.is_open and spread > 0)))
 
 
-def combined(goal: Form, bounds: Sequence[Bound], weights: Weights) -> tuple[Fraction, Fraction]:
+def combined(goal: Form, bounds: Sequence[Bound], weights: FarkasWeights) -> tuple[Fraction, Fraction]:
     """Return the constant and the spread of a form plus weighted bounds, each in its downward form."""
     forms = [(goal, Fraction(1))]
     forms += [(bound.downward(), weight) for bound, weight in zip(bounds, weights, strict=True) if weight]
@@ -80,7 +80,7 @@ def combined(goal: Form, bounds: Sequence[Bound], weights: Weights) -> tuple[Fra
     return constant, sum((abs(sum(column, Fraction(0))) for column in columns), Fraction(0))
 
 
-def leaves(tree: Tree) -> Iterator[Kept | Void | Unsearched]:
+def leaves(tree: BranchTree) -> Iterator[Kept | Void | Unsearched]:
     if isinstance(tree, SignSplit):
         for _, child in tree.children:
             yield from leaves(child)
@@ -88,7 +88,7 @@ def leaves(tree: Tree) -> Iterator[Kept | Void | Unsearched]:
         yield tree
 
 
-def searched_radius(tree: Tree, radius: Fraction) -> Fraction:
+def searched_radius(tree: BranchTree, radius: Fraction) -> Fraction:
     """Return a radius below which no perturbation in a part that was not searched changes the decision."""
     return min([radius, *(leaf.distance for leaf in leaves(tree) if isinstance(leaf, Unsearched))])
 
@@ -100,7 +100,7 @@ class Widening:
     places: tuple[int, ...]
     count: int
 
-    def tree(self, tree: Tree) -> Tree:
+    def tree(self, tree: BranchTree) -> BranchTree:
         """Return a tree about the coordinates that matter as one about all."""
         match tree:
             case SignSplit(form, children):
@@ -119,7 +119,7 @@ class Widening:
         return tuple(entries.get(place, Fraction(0)) for place in range(self.count))
 
 
-def tree_to_json(tree: Tree) -> Json:
+def tree_to_json(tree: BranchTree) -> Json:
     match tree:
         case SignSplit(form, children):
             named: dict[str, Json] = {_SPELLED[sign]: tree_to_json(child) for sign, child in children}

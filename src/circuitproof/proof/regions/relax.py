@@ -12,11 +12,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from circuitproof.arithmetic.affine import Affine, Forms, Scores
+from circuitproof.arithmetic.affine import Affine, Forms, ScoreForms
 from circuitproof.arithmetic.exact import Exact
+from circuitproof.arithmetic.form_matrix import FormMatrix, SignCondition
 from circuitproof.arithmetic.forms import Region
 from circuitproof.arithmetic.grid import Grid, Integers
-from circuitproof.arithmetic.sheets import Sheet, SignCondition
 from circuitproof.errors import NotExactError
 from circuitproof.models.operators import Activation, Attention, NoNorm, Norm, slope_of
 from circuitproof.proof.regions.disturbed import Question, selector
@@ -47,10 +47,10 @@ def relaxed_radius(question: Question, radius: Fraction) -> Fraction:
         return Fraction(0)
     if logits.is_constant or not cut.hidden:
         return Fraction(0)
-    sheet, winner = logits.sheet(0), question.winner
-    others = [place for place in range(sheet.numbers.shape[1]) if place != winner]
-    leads = [sheet.numbers[:, [winner]] - sheet.numbers[:, [place]] for place in others]
-    roots = [_Bent(cut, Sheet(lead, sheet.denominator)).root() for lead in leads]
+    matrix, winner = logits.matrix(0), question.winner
+    others = [place for place in range(matrix.numbers.shape[1]) if place != winner]
+    leads = [matrix.numbers[:, [winner]] - matrix.numbers[:, [place]] for place in others]
+    roots = [_Bent(cut, FormMatrix(lead, matrix.denominator)).root() for lead in leads]
     return min([radius, *(root for root in roots if root is not None)])
 
 
@@ -62,7 +62,7 @@ class _UnfitError(Exception):
 class _Cut(Affine):
     """Forms up to the first bends; what these hand on are variables of their own."""
 
-    hidden: list[Sheet] = field(default_factory=list[Sheet])
+    hidden: list[FormMatrix] = field(default_factory=list[FormMatrix])
     """For each row that depends on the perturbation, what is to be bent."""
     slope: Fraction = Fraction(0)
 
@@ -72,7 +72,7 @@ class _Cut(Affine):
             self._refuse(values)
             return super().activate(values, activation)
         self.slope = slope_of(activation)
-        self.hidden = [values.sheet(row) for row in values.slopes]
+        self.hidden = [values.matrix(row) for row in values.slopes]
         width, count = values.constant.shape[1], len(values.slopes)
         if (count * width) ** 2 > _MOST_SLOPES:
             raise _UnfitError
@@ -82,7 +82,7 @@ class _Cut(Affine):
         slopes = {row: selector(place, count, width) for place, row in enumerate(values.slopes)}
         return Forms(constant, slopes)
 
-    def attention(self, scores: Scores, attention: Attention) -> Scores:
+    def attention(self, scores: ScoreForms, attention: Attention) -> ScoreForms:
         """Attend where that does not depend on the perturbation."""
         for row in scores:
             self._refuse(row)
@@ -105,7 +105,7 @@ class _Bent:
     """One margin: a constant and a weight for each number that bends."""
 
     cut: _Cut
-    lead: Sheet
+    lead: FormMatrix
 
     def root(self) -> Fraction | None:
         """Return where the bound on the margin reaches zero; nothing if it never does."""
@@ -119,22 +119,22 @@ class _Bent:
             level, speed = level + fall * corner, speed + fall
         return level / speed if speed else None
 
-    def _linear(self, rows: Iterable[tuple[Sheet, Integers]]) -> tuple[Fraction, Fraction]:
+    def _linear(self, rows: Iterable[tuple[FormMatrix, Integers]]) -> tuple[Fraction, Fraction]:
         """Return the margin by the branches at η = 0: its value there, and how fast it can fall."""
         slope, total = self.cut.slope, [Fraction(0)] * len(self.cut.hidden[0].numbers)
-        for sheet, weights in rows:
-            branch = np.where(sheet.numbers[0] >= 0, slope.denominator, slope.numerator).astype(object)
-            below = sheet.denominator * slope.denominator * self.lead.denominator
-            moved: list[int] = (sheet.numbers @ (weights * branch)).tolist()
+        for matrix, weights in rows:
+            branch = np.where(matrix.numbers[0] >= 0, slope.denominator, slope.numerator).astype(object)
+            below = matrix.denominator * slope.denominator * self.lead.denominator
+            moved: list[int] = (matrix.numbers @ (weights * branch)).tolist()
             total = [a + Fraction(b, below) for a, b in zip(total, moved, strict=True)]
         constant, *slopes = total
         own = Fraction(self.lead.numbers[0, 0], self.lead.denominator)
         return own + constant, sum(map(abs, slopes), Fraction(0))
 
-    def _falls(self, sheet: Sheet, weights: Integers) -> Iterable[tuple[Fraction, Fraction]]:
+    def _falls(self, matrix: FormMatrix, weights: Integers) -> Iterable[tuple[Fraction, Fraction]]:
         """Walk the bends that lower the margin: from which size on, and how fast."""
-        spreads: Sequence[int] = np.abs(sheet.numbers[1:]).sum(axis=0).tolist()
-        factor = (1 - self.cut.slope) / (sheet.denominator * self.lead.denominator)
-        for middle, spread, weight in zip(sheet.numbers[0].tolist(), spreads, weights.tolist(), strict=True):
+        spreads: Sequence[int] = np.abs(matrix.numbers[1:]).sum(axis=0).tolist()
+        factor = (1 - self.cut.slope) / (matrix.denominator * self.lead.denominator)
+        for middle, spread, weight in zip(matrix.numbers[0].tolist(), spreads, weights.tolist(), strict=True):
             if weight < 0 and spread:
                 yield Fraction(abs(middle), spread), -weight * spread * factor

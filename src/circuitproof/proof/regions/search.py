@@ -9,14 +9,22 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from typing import TypeGuard
 
+from circuitproof.arithmetic.form_matrix import MisplacedError, OpenSignError, SignCondition
 from circuitproof.arithmetic.forms import Bound, Form, Region, Sign
-from circuitproof.arithmetic.sheets import MisplacedError, OpenSignError, SignCondition
 from circuitproof.errors import DeclarationError
 from circuitproof.proof.effort import UNHURRIED, Effort, Method, Pace
 from circuitproof.proof.regions.attack import attack, size_of
 from circuitproof.proof.regions.disturbed import Point, Question
 from circuitproof.proof.regions.polyhedra import Reached, guess, keep_positive, sample
-from circuitproof.proof.regions.regions import Kept, SignSplit, Tree, Unsearched, Void, Weights, leaves
+from circuitproof.proof.regions.regions import (
+    BranchTree,
+    FarkasWeights,
+    Kept,
+    SignSplit,
+    Unsearched,
+    Void,
+    leaves,
+)
 from circuitproof.proof.regions.relax import settled_radius
 
 
@@ -34,7 +42,7 @@ class Unstable:
     conditions: tuple[SignCondition, ...]
 
 
-def search_ball(question: Question, radius: Fraction, effort: Effort) -> Tree | Violation | Unstable:
+def search_ball(question: Question, radius: Fraction, effort: Effort) -> BranchTree | Violation | Unstable:
     """Return evidence that a closed ball keeps the decision, as far as it goes, or what is against it.
 
     Where the branches at η = 0 hold in the whole ball there is one leaf. Otherwise an attack may find quickly
@@ -83,7 +91,7 @@ def _trace(question: Question, region: Region) -> Kept | Void | Unstable:
 
 
 @dataclass(slots=True)
-class _Node:
+class _BallPart:
     """A part of the ball: not looked at yet, or split, or closed."""
 
     bounds: tuple[Bound, ...]
@@ -91,7 +99,7 @@ class _Node:
     """A perturbation of it, or of the part that it was split from."""
     distance: Fraction
     """No perturbation that keeps the bounds is smaller."""
-    children: "list[tuple[Sign, _Node]]" = field(default_factory=list["tuple[Sign, _Node]"])
+    children: "list[tuple[Sign, _BallPart]]" = field(default_factory=list["tuple[Sign, _BallPart]"])
     form: Form | None = None
     leaf: Kept | Void | None = None
 
@@ -108,9 +116,9 @@ class BranchAndBound:
     def is_beyond(self, distance: Fraction) -> bool:
         return distance > self.radius
 
-    def explore(self) -> Tree:
+    def explore(self) -> BranchTree:
         """Return evidence for the ball, with parts left out that budget and time did not reach."""
-        root = _Node((), self.question.zero(), Fraction(0))
+        root = _BallPart((), self.question.zero(), Fraction(0))
         waiting = [(root.distance, 0, root)]
         looked_at = count = 0
         while waiting and not self.is_beyond(waiting[0][0]) and looked_at < self.budget:
@@ -126,7 +134,7 @@ class BranchAndBound:
         is_left = bool(waiting) and not self.is_beyond(waiting[0][0])
         return self._tree(root, settled_radius(self.question, self.radius) if is_left else Fraction(0))
 
-    def _open(self, node: _Node) -> None:
+    def _open(self, node: _BallPart) -> None:
         region = self.region(node.bounds)
         point = node.near if region.holds_inside(node.near) else self.guess(region)
         if point is None:
@@ -136,7 +144,7 @@ class BranchAndBound:
         except MisplacedError:  # a guess keeps equalities only nearly
             self._close(node, region, self.sample(region))
 
-    def _close(self, node: _Node, region: Region, point: Point | Void) -> None:
+    def _close(self, node: _BallPart, region: Region, point: Point | Void) -> None:
         if isinstance(point, Void):
             node.leaf = point
             return
@@ -147,7 +155,7 @@ class BranchAndBound:
             for part in stop.condition.open_parts:
                 bound = Bound(node.form, part)
                 distance = max(node.distance, distance_of(bound))
-                node.children.append((part, _Node((*node.bounds, bound), point, distance)))
+                node.children.append((part, _BallPart((*node.bounds, bound), point, distance)))
             return
         node.leaf = self.keep(region, point, margins)
 
@@ -161,7 +169,7 @@ class BranchAndBound:
 
     def keep(self, region: Region, point: Point, margins: tuple[Form, ...]) -> Kept | Void:
         """Return the weights that keep every margin positive in a region."""
-        weights: list[Weights] = []
+        weights: list[FarkasWeights] = []
         for margin in margins:
             found = keep_positive(margin, Region(self.radius, region.bounds))
             if isinstance(found, Void):
@@ -169,11 +177,11 @@ class BranchAndBound:
             weights.append(self.reached(margin, region, found) if isinstance(found, Reached) else found)
         return Kept(point, tuple(weights))
 
-    def reached(self, _margin: Form, _region: Region, found: Reached) -> Weights:
+    def reached(self, _margin: Form, _region: Region, found: Reached) -> FarkasWeights:
         """Stop: a perturbation changes the decision."""
         raise _ReachedError(found.point)
 
-    def _tree(self, node: _Node, settled: Fraction) -> Tree:
+    def _tree(self, node: _BallPart, settled: Fraction) -> BranchTree:
         """Return a part's evidence; what was not looked at is closed if it is too far away.
 
         Within the settled radius no part needs to be looked at.

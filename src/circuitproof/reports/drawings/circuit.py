@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Edge, Head, Node, Port
-from circuitproof.reports.drawings.layout import Layout, Point, Sizes, lay_out, port_offset
+from circuitproof.reports.drawings.layout import DrawnPoint, Layout, Sizes, lay_out, port_offset
 from circuitproof.reports.elements import Element, el
 
 FEW = 60
@@ -27,7 +27,7 @@ _SMALL = Sizes(along=40, across=18, step=64, lane=5, apart=6, tick=12, is_shared
 
 
 @dataclass(frozen=True, slots=True)
-class _Sheet:
+class _Canvas:
     """A layout on paper: from left to right, or upwards."""
 
     layout: Layout
@@ -42,13 +42,13 @@ class _Sheet:
         """Return how long an arrow's head is, and how wide to either side."""
         return (5, 2.5) if self.is_small else (11, 5.5)
 
-    def spot(self, at: Point) -> Point:
+    def spot(self, at: DrawnPoint) -> DrawnPoint:
         along, across = at
         if self.is_upwards:
             return across + _EDGE, self.layout.length - along + _EDGE
         return along + _EDGE, across + _EDGE
 
-    def spelled(self, *points: Point) -> str:
+    def spelled(self, *points: DrawnPoint) -> str:
         return " ".join(f"{x:.5g} {y:.5g}" for x, y in map(self.spot, points))
 
     def size(self) -> tuple[float, float]:
@@ -81,14 +81,14 @@ def draw_sideways(circuit: Circuit, programs: frozenset[Head], numbers: Mapping[
 def _graph(
     circuit: Circuit, titles: Mapping[Edge, str], programs: frozenset[Head], numbers: Mapping[Edge, str]
 ) -> Element:
-    sheets = [_sideways(circuit)]
+    canvases = [_sideways(circuit)]
     if len(circuit) <= FEW:
-        sheets.append(_Sheet(lay_out(circuit, _UPWARDS), is_upwards=True))
-    return el("div", *(_drawn(sheet, titles, programs, numbers) for sheet in sheets), class_="graph")
+        canvases.append(_Canvas(lay_out(circuit, _UPWARDS), is_upwards=True))
+    return el("div", *(_drawn(canvas, titles, programs, numbers) for canvas in canvases), class_="graph")
 
 
-def _sideways(circuit: Circuit) -> _Sheet:
-    return _Sheet(_stretched(circuit, _SMALL if len(circuit) > FEW else _SIDEWAYS))
+def _sideways(circuit: Circuit) -> _Canvas:
+    return _Canvas(_stretched(circuit, _SMALL if len(circuit) > FEW else _SIDEWAYS))
 
 
 def _stretched(circuit: Circuit, sizes: Sizes) -> Layout:
@@ -99,18 +99,18 @@ def _stretched(circuit: Circuit, sizes: Sizes) -> Layout:
 
 
 def _drawn(
-    sheet: _Sheet, titles: Mapping[Edge, str], programs: frozenset[Head], numbers: Mapping[Edge, str]
+    canvas: _Canvas, titles: Mapping[Edge, str], programs: frozenset[Head], numbers: Mapping[Edge, str]
 ) -> Element:
-    layout, (width, height) = sheet.layout, sheet.size()
-    edges = [_edge(place, edge, sheet, titles.get(edge)) for place, edge in enumerate(layout.routes)]
-    nodes = [_node(node, sheet, is_program=node in programs, is_live=bool(titles)) for node in layout.nodes]
-    kind = "many" if sheet.is_small else "upwards" if sheet.is_upwards else "sideways"
+    layout, (width, height) = canvas.layout, canvas.size()
+    edges = [_edge(place, edge, canvas, titles.get(edge)) for place, edge in enumerate(layout.routes)]
+    nodes = [_node(node, canvas, is_program=node in programs, is_live=bool(titles)) for node in layout.nodes]
+    kind = "many" if canvas.is_small else "upwards" if canvas.is_upwards else "sideways"
     return el(
         "svg",
         el("g", *edges),
         el("g", *nodes),
-        el("g", *(() if sheet.is_small else _ports(sheet))),
-        el("g", *(() if sheet.is_small else _numbers(sheet, numbers))),
+        el("g", *(() if canvas.is_small else _ports(canvas))),
+        el("g", *(() if canvas.is_small else _numbers(canvas, numbers))),
         viewBox=f"0 0 {width:.5g} {height:.5g}",
         style=f"--drawn:{width:.5g}px",
         role="group",
@@ -119,11 +119,11 @@ def _drawn(
     )
 
 
-def _edge(place: int, edge: Edge, sheet: _Sheet, title: str | None) -> Element:
-    path, head = _line(edge, sheet), _arrowhead(edge, sheet)
+def _edge(place: int, edge: Edge, canvas: _Canvas, title: str | None) -> Element:
+    path, head = _line(edge, canvas), _arrowhead(edge, canvas)
     if title is None:
         return el("g", el("path", d=path, class_="line"), el("path", d=head, class_="head"), class_="edge")
-    names = {} if sheet.is_upwards else {"id": f"edge-{place}"}
+    names = {} if canvas.is_upwards else {"id": f"edge-{place}"}
     return el(
         "g",
         el("path", d=path, class_="hit"),
@@ -134,58 +134,58 @@ def _edge(place: int, edge: Edge, sheet: _Sheet, title: str | None) -> Element:
         data_edge=place,
         data_source=str(edge.source),
         data_target=str(edge.target),
-        tabindex=-1 if sheet.is_small else 0,
+        tabindex=-1 if canvas.is_small else 0,
         role="button",
         aria_label=title,
     )
 
 
-def _ports(sheet: _Sheet) -> Iterator[Element]:
+def _ports(canvas: _Canvas) -> Iterator[Element]:
     """Return the first letter of each port that is fed, inside its head, where its arrows end."""
-    layout = sheet.layout
+    layout = canvas.layout
     for port in dict.fromkeys(edge.target for edge in layout.routes if isinstance(edge.target, Port)):
         along, across = layout.nodes[port.head]
         inside = along - layout.sizes.along / 2 + _LETTER
-        x, y = sheet.spot((inside, across + port_offset(port, layout.sizes)))
+        x, y = canvas.spot((inside, across + port_offset(port, layout.sizes)))
         yield el("text", port.use[0], x=x, y=y + 3, text_anchor="middle", class_="port")
 
 
-def _line(edge: Edge, sheet: _Sheet) -> str:
+def _line(edge: Edge, canvas: _Canvas) -> str:
     """Return the curve of an edge, up to where the head of its arrow begins."""
-    *points, (along, across) = sheet.layout.routes[edge].points
-    pieces = pairwise([*points, (along - sheet.head[0], across)])
-    bends = (f"C{sheet.spelled(((a + b) / 2, c), ((a + b) / 2, d), (b, d))}" for (a, c), (b, d) in pieces)
-    return f"M{sheet.spelled(points[0])}{''.join(bends)}"
+    *points, (along, across) = canvas.layout.routes[edge].points
+    pieces = pairwise([*points, (along - canvas.head[0], across)])
+    bends = (f"C{canvas.spelled(((a + b) / 2, c), ((a + b) / 2, d), (b, d))}" for (a, c), (b, d) in pieces)
+    return f"M{canvas.spelled(points[0])}{''.join(bends)}"
 
 
-def _arrowhead(edge: Edge, sheet: _Sheet) -> str:
-    (along, across), (long, wide) = sheet.layout.routes[edge].points[-1], sheet.head
+def _arrowhead(edge: Edge, canvas: _Canvas) -> str:
+    (along, across), (long, wide) = canvas.layout.routes[edge].points[-1], canvas.head
     back = along - long
-    return f"M{sheet.spelled((along, across), (back, across - wide), (back, across + wide))}Z"
+    return f"M{canvas.spelled((along, across), (back, across - wide), (back, across + wide))}Z"
 
 
-def _numbers(sheet: _Sheet, numbers: Mapping[Edge, str]) -> Iterator[Element]:
-    labels = sheet.layout.labels(*((17, 52) if sheet.is_upwards else (52, 17)))
+def _numbers(canvas: _Canvas, numbers: Mapping[Edge, str]) -> Iterator[Element]:
+    labels = canvas.layout.labels(*((17, 52) if canvas.is_upwards else (52, 17)))
     for place, (edge, at) in enumerate(labels.items()):
-        x, y = sheet.spot(at)
+        x, y = canvas.spot(at)
         number = numbers.get(edge, "")
         yield el("text", number, x=x, y=y + 4, text_anchor="middle", class_="brings", data_edge=place)
 
 
-def _node(node: Node, sheet: _Sheet, *, is_program: bool, is_live: bool) -> Element:
-    (x, y), sizes = sheet.spot(sheet.layout.nodes[node]), sheet.layout.sizes
-    wide, high = (sizes.across, sizes.along) if sheet.is_upwards else (sizes.along, sizes.across)
+def _node(node: Node, canvas: _Canvas, *, is_program: bool, is_live: bool) -> Element:
+    (x, y), sizes = canvas.spot(canvas.layout.nodes[node]), canvas.layout.sizes
+    wide, high = (sizes.across, sizes.along) if canvas.is_upwards else (sizes.along, sizes.across)
     acts = {"data_node": str(node), "tabindex": 0, "role": "button", "aria_pressed": "false"}
     return el(
         "g",
         el("title", f"{node}{', a program' if is_program else ''}"),
         el("rect", x=x - wide / 2, y=y - high / 2, width=wide, height=high, rx=5),
-        el("text", _label(node, sheet), x=x, y=y + (3 if sheet.is_small else 5), text_anchor="middle"),
+        el("text", _label(node, canvas), x=x, y=y + (3 if canvas.is_small else 5), text_anchor="middle"),
         class_="node program" if is_program else "node",
         **(acts if is_live else {}),
     )
 
 
-def _label(node: Node, sheet: _Sheet) -> str:
+def _label(node: Node, canvas: _Canvas) -> str:
     """Return what stands in a node; a small one has no room for the word head."""
-    return str(node).removeprefix("head ") if sheet.is_small else str(node)
+    return str(node).removeprefix("head ") if canvas.is_small else str(node)

@@ -19,9 +19,9 @@ _SWEEPS = 12
 _SHARES = (0.5, 0.4, 0.6, 0.3, 0.7)
 """Where on a bend a number may stand, the best place first."""
 
-Point: TypeAlias = tuple[float, float]
+DrawnPoint: TypeAlias = tuple[float, float]
 """How far in the order of computation, and how far across it."""
-Piece: TypeAlias = tuple[Point, Point]
+Piece: TypeAlias = tuple[DrawnPoint, DrawnPoint]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Lane:
     column: int
 
 
-Stop: TypeAlias = Node | Lane
+Waypoint: TypeAlias = Node | Lane
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Sizes:
 class Route:
     """The way of an edge from point to point; it leaves and arrives at each in the order of computation."""
 
-    points: tuple[Point, ...]
+    points: tuple[DrawnPoint, ...]
 
     def places(self) -> Iterator[tuple[float, Piece]]:
         """Return where on it a number may stand, on straight pieces first: shares of pieces."""
@@ -71,19 +71,19 @@ class Layout:
     """The middles of nodes, the ways of edges, and how large all of it is."""
 
     sizes: Sizes
-    nodes: Mapping[Node, Point]
+    nodes: Mapping[Node, DrawnPoint]
     routes: Mapping[Edge, Route]
     length: float
     breadth: float
 
-    def labels(self, along: float, across: float) -> Mapping[Edge, Point]:
+    def labels(self, along: float, across: float) -> Mapping[Edge, DrawnPoint]:
         """Return where a number of this size stands on each edge: off nodes, other numbers and other edges.
 
         Where that cannot be, as nearly so as it can.
         """
         near = (self.sizes.along + along) / 2 + self.sizes.lane / 2, (self.sizes.across + across) / 2
         taken, between = [(at, near) for at in self.nodes.values()], self._between()
-        found: dict[Edge, Point] = {}
+        found: dict[Edge, DrawnPoint] = {}
         for edge, route in self.routes.items():
             spots = [
                 (_on(piece, share), self._clear(between, edge, piece, share))
@@ -114,13 +114,13 @@ class Layout:
 _Between: TypeAlias = Mapping[tuple[float, float], list[tuple[Edge, Piece]]]
 
 
-def _room(spot: Point, taken: Iterable[tuple[Point, Point]]) -> float:
+def _room(spot: DrawnPoint, taken: Iterable[tuple[DrawnPoint, DrawnPoint]]) -> float:
     """Return how far a spot is from the nearest of what has a place already, 1 if far enough."""
     gaps = (max(abs(spot[0] - at) / far, abs(spot[1] - over) / wide) for (at, over), (far, wide) in taken)
     return min(1.0, *gaps)
 
 
-def _on(piece: Piece, share: float) -> Point:
+def _on(piece: Piece, share: float) -> DrawnPoint:
     """Return a point of a piece: a cubic curve that leaves and arrives in the order of computation."""
     (a, c), (b, d) = piece
     rest, middle = 1 - share, (a + b) / 2
@@ -148,16 +148,16 @@ def _is_tick(edge: Edge, sizes: Sizes) -> bool:
     return sizes.tick > 0 and (edge.source == EMBED or edge.target == LOGITS)
 
 
-def _column(stop: Stop, column_of: Mapping[Node, int]) -> int:
+def _column(stop: Waypoint, column_of: Mapping[Node, int]) -> int:
     return stop.column if isinstance(stop, Lane) else column_of[stop]
 
 
-def _half(stop: Stop, sizes: Sizes) -> float:
+def _half(stop: Waypoint, sizes: Sizes) -> float:
     """Return how far a stop reaches to either side."""
     return sizes.lane / 2 if isinstance(stop, Lane) else sizes.across / 2
 
 
-def _way(edge: Edge, column_of: Mapping[Node, int], sizes: Sizes) -> tuple[Stop, ...]:
+def _way(edge: Edge, column_of: Mapping[Node, int], sizes: Sizes) -> tuple[Waypoint, ...]:
     """Return an edge's source, its lanes in the columns that it passes (a tick has none), and its target."""
     if _is_tick(edge, sizes):
         return (edge.source, edge.reader)
@@ -167,10 +167,10 @@ def _way(edge: Edge, column_of: Mapping[Node, int], sizes: Sizes) -> tuple[Stop,
 
 
 def _across(
-    columns: Sequence[Sequence[Node]], ways: Sequence[tuple[Stop, ...]], sizes: Sizes
-) -> Mapping[Stop, float]:
+    columns: Sequence[Sequence[Node]], ways: Sequence[tuple[Waypoint, ...]], sizes: Sizes
+) -> Mapping[Waypoint, float]:
     """Return where stops stand across: each near the middle of its neighbours, nodes in their order."""
-    beside: dict[Stop, list[Stop]] = defaultdict(list)
+    beside: dict[Waypoint, list[Waypoint]] = defaultdict(list)
     lanes: list[dict[Lane, None]] = [{} for _ in columns]
     for way in ways:
         for lane in way:
@@ -179,7 +179,7 @@ def _across(
         for one, other in pairwise(way):
             beside[one].append(other)
             beside[other].append(one)
-    found: dict[Stop, float] = {}
+    found: dict[Waypoint, float] = {}
     for column in columns:
         found |= _apart(column, [0.0] * len(column), sizes)
     for sweep in range(_SWEEPS):
@@ -195,7 +195,7 @@ def _across(
     return found
 
 
-def _apart(order: Sequence[Stop], wanted: Sequence[float], sizes: Sizes) -> Mapping[Stop, float]:
+def _apart(order: Sequence[Waypoint], wanted: Sequence[float], sizes: Sizes) -> Mapping[Waypoint, float]:
     """Return places in this order, far enough apart and by least squares nearest to those that are wanted."""
     gaps = (
         _half(one, sizes) + _half(other, sizes) + _between(one, other, sizes)
@@ -211,12 +211,12 @@ def _apart(order: Sequence[Stop], wanted: Sequence[float], sizes: Sizes) -> Mapp
     return {stop: at + offset for stop, at, offset in zip(order, level, offsets, strict=True)}
 
 
-def _between(one: Stop, other: Stop, sizes: Sizes) -> float:
+def _between(one: Waypoint, other: Waypoint, sizes: Sizes) -> float:
     return 0.0 if isinstance(one, Lane) or isinstance(other, Lane) else sizes.apart
 
 
 def _ports(
-    ways: Mapping[Edge, tuple[Stop, ...]], spots: Mapping[Stop, Point], sizes: Sizes
+    ways: Mapping[Edge, tuple[Waypoint, ...]], spots: Mapping[Waypoint, DrawnPoint], sizes: Sizes
 ) -> Mapping[tuple[Edge, Node], float]:
     """Return where on the side of a node an edge leaves or arrives: in the order of where it goes.
 
@@ -246,8 +246,8 @@ def port_offset(port: Port, sizes: Sizes) -> float:
 
 def _route(
     edge: Edge,
-    way: tuple[Stop, ...],
-    spots: Mapping[Stop, Point],
+    way: tuple[Waypoint, ...],
+    spots: Mapping[Waypoint, DrawnPoint],
     ports: Mapping[tuple[Edge, Node], float],
     sizes: Sizes,
 ) -> Route:

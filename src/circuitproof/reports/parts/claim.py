@@ -3,16 +3,16 @@
 from circuitproof.files.printing import plural, shown_text
 from circuitproof.files.reading import scientific
 from circuitproof.proof.properties.property import Property
+from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.elements import Element, el
 from circuitproof.reports.parts.section import facts, name, section
 from circuitproof.reports.regions import labelled_prompts
-from circuitproof.reports.story import Story
 from circuitproof.reports.words import ablation_words, edges_words, model_words, pattern_words, token_name
 
 
-def claim(story: Story) -> Element:
+def claim(view: BundleView) -> Element:
     """Return model, circuit, task and domain, and each property as a sentence and a formula."""
-    bundle = story.bundle
+    bundle = view.bundle
     task = bundle.task
     return section(
         "claim",
@@ -20,8 +20,8 @@ def claim(story: Story) -> Element:
         facts(
             ("task", name(task.name)),
             ("declaration", task.declaration or "none"),
-            ("candidates T", _candidates(story)),
-            ("domain D", el("bdi", _domain(story))),
+            ("candidates T", _candidates(view)),
+            ("domain D", el("bdi", _domain(view))),
             ("circuit C", edges_words(bundle.circuit)),
             ("ablation", ablation_words(bundle.circuit.ablation)),
             ("model M", model_words(bundle.frozen.architecture, len(bundle.frozen.programs))),
@@ -36,8 +36,8 @@ def claim(story: Story) -> Element:
     )
 
 
-def _candidates(story: Story) -> Element:
-    task = story.bundle.task
+def _candidates(view: BundleView) -> Element:
+    task = view.bundle.task
     first, *more = (el("bdi", token_name(task, token), class_="token") for token in task.candidates)
     return el("span", first, *(child for one in more for child in (", ", one)))
 
@@ -48,11 +48,11 @@ def _property(prop: Property) -> Element:
     return el("div", el("h3", prop.name), el("p", means.words), formula)
 
 
-def _domain(story: Story) -> str:
-    if (task := labelled_prompts(story.bundle)) is not None:
-        words = pattern_words(story.bundle.task.names, task.pattern)
+def _domain(view: BundleView) -> str:
+    if (task := labelled_prompts(view.bundle)) is not None:
+        words = pattern_words(view.bundle.task.names, task.pattern)
         return f"all {scientific(task.size)} prompts of {shown_text(words, most=600)}"
-    sizes, names = story.bundle.domain.sizes(), story.bundle.task.names
+    sizes, names = view.bundle.domain.sizes(), view.bundle.task.names
     strata = ", ".join(f"{count} {shown_text(names.stratum(one))}" for one, count in list(sizes.items())[:8])
-    listed = plural(len(story.bundle.domain), "listed prompt")
+    listed = plural(len(view.bundle.domain), "listed prompt")
     return f"{listed} ({strata}{', …' if len(sizes) > 8 else ''})" if len(sizes) > 1 else listed  # noqa: PLR2004  # as above

@@ -1,28 +1,28 @@
-"""What the evidence costs: how much a stranger must read and compute again."""
+"""What the evidence costs: how much the independent checker must read and compute again."""
 
 from typing import cast
 
 from circuitproof.bundle.opening import Answered
 from circuitproof.files.printing import plural
 from circuitproof.files.reading import write_rational
+from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.elements import Element
 from circuitproof.reports.numbers import Numbers
 from circuitproof.reports.parts.section import facts, note, scrolled, section
-from circuitproof.reports.story import Story
 
 
-def cost(story: Story) -> Element:
+def cost(view: BundleView) -> Element:
     """Return how large the bundle is, and what is computed only once."""
-    bundle = story.bundle
+    bundle = view.bundle
     rows = [(answer.prop.name, f"{leaves(answer):,}") for answer in bundle.answers]
     longest = max((len(write_rational(logit)) for row in bundle.folds for logit in row), default=0)
     return section(
         "cost",
         "What it costs",
         facts(
-            ("files", _files(story)),
+            ("files", _files(view)),
             ("weights", f"{plural(len(bundle.frozen.file.shapes()), 'tensor')} of the model are read"),
-            ("computations", _computations(story)),
+            ("computations", _computations(view)),
             ("exact logits", f"{plural(len(bundle.folds), 'row')}; the longest number has {longest:,} signs"),
         ),
         scrolled(("property", "leaves of evidence#"), rows),
@@ -45,16 +45,16 @@ def _leaves(node: object) -> int:
     return sum(map(_leaves, inside)) or int(isinstance(node, dict))
 
 
-def _files(story: Story) -> str:
-    sizes = {name: len(content) for name, content in sorted(story.judgement.files.items())}
+def _files(view: BundleView) -> str:
+    sizes = {name: len(content) for name, content in sorted(view.judgement.files.items())}
     listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
     return f"{sum(sizes.values()):,} bytes ({listed})"
 
 
-def _computations(story: Story) -> str:
-    prompts = plural(len(story.bundle.domain), "prompt")
-    if not isinstance(story.numbers, Numbers):
+def _computations(view: BundleView) -> str:
+    prompts = plural(len(view.bundle.domain), "prompt")
+    if not isinstance(view.numbers, Numbers):
         return prompts
-    cells = plural(len(story.numbers.cells), "cell")
-    rows = sum(len(stage.inputs) for stage in story.numbers.trace.stages)
+    cells = plural(len(view.numbers.cells), "cell")
+    rows = sum(len(stage.inputs) for stage in view.numbers.trace.stages)
     return f"{prompts} in {cells}, which {plural(rows, 'distinct input')} of nodes decide"

@@ -2,27 +2,27 @@
 
 from collections.abc import Iterator
 
-from circuitproof.bundle.opening import Opened
+from circuitproof.bundle.opening import OpenedBundle
 from circuitproof.files.printing import plural
 from circuitproof.files.reading import shown
 from circuitproof.proof.regions.radius import Bracket
+from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.elements import Child, Element, el, table
 from circuitproof.reports.explain import Explanation, explain_place
-from circuitproof.reports.numbers import Cell, Numbers
+from circuitproof.reports.numbers import ComputedCell, Numbers
 from circuitproof.reports.parts.prompts import closest
 from circuitproof.reports.parts.section import chosen_prompt, facts, name, section
-from circuitproof.reports.story import Story
-from circuitproof.reports.trace import Reading
+from circuitproof.reports.trace import AttentionReading
 from circuitproof.reports.words import ablation_words, decision_text, exact, moved, prompt_text, token_name
 
 _MOVED = 8
 
 
-def explanation(story: Story) -> Element | None:
+def explanation(view: BundleView) -> Element | None:
     """Return the explanation of the prompt of the least margin."""
-    if not isinstance(story.numbers, Numbers):
+    if not isinstance(view.numbers, Numbers):
         return None
-    found = explain_place(story, story.numbers, closest(story)[0])
+    found = explain_place(view, view.numbers, closest(view)[0])
     return explained("One prompt: that of the least margin", found)
 
 
@@ -66,7 +66,7 @@ def _cell(found: Explanation) -> str:
     return f"cell {found.number}, with {plural(found.shared, 'prompt')} of the bundle"
 
 
-def flip_words(bundle: Opened, cell: Cell, searched: Bracket | None = None) -> str:
+def flip_words(bundle: OpenedBundle, cell: ComputedCell, searched: Bracket | None = None) -> str:
     """Say what would change the decision of a cell, or what a search for that has found."""
     flip = cell.flip
     if searched is not None:
@@ -104,7 +104,7 @@ def _readings(found: Explanation) -> Element:
     return table(("head", "from#", "reads"), rows) if rows else el("p", "No head is read.")
 
 
-def _reading(found: Explanation, one: Reading) -> tuple[Child, ...]:
+def _reading(found: Explanation, one: AttentionReading) -> tuple[Child, ...]:
     names = {key: token_name(found.bundle.task, found.prompt[key]) for key, _ in one.weights}
     looks = ", ".join(f"{names[key]} at {key}: {shown(weight)}" for key, weight in one.weights)
     program = " (program)" if one.head in found.bundle.frozen.programs else ""

@@ -1,9 +1,9 @@
 """The top of a page: what was judged, by whom, and how it ended."""
 
 from circuitproof.files.printing import plural, shown_text
+from circuitproof.reports.bundle_view import BundleView, Unjudged
 from circuitproof.reports.elements import Element, el
 from circuitproof.reports.parts.section import link, name, uncompared
-from circuitproof.reports.story import Story, Unjudged
 from circuitproof_check.main import Outcome, Report
 
 _SAID = {
@@ -13,19 +13,19 @@ _SAID = {
 }
 
 
-def heading(story: Story) -> Element:
+def heading(view: BundleView) -> Element:
     """Return the title and the checker's judgement."""
     return el(
         "header",
-        el("h1", name(story.bundle.task.name), f": {size_words(story)}"),
-        _judgement(story.judgement, _SAID.get(story.judgement.outcome, ""), uncompared(story.beside)),
+        el("h1", name(view.bundle.task.name), f": {size_words(view)}"),
+        _judgement(view.judgement, _SAID.get(view.judgement.outcome, ""), uncompared(view.beside)),
     )
 
 
-def size_words(story: Story) -> str:
+def size_words(view: BundleView) -> str:
     """Say how many edges a claim is about, and which prompts."""
-    edges, prompts = plural(len(story.bundle.circuit), "edge"), plural(len(story.bundle.domain), "prompt")
-    scope = prompts if story.bundle.pattern is None else f"every prompt of a pattern, {prompts} shown"
+    edges, prompts = plural(len(view.bundle.circuit), "edge"), plural(len(view.bundle.domain), "prompt")
+    scope = prompts if view.bundle.pattern is None else f"every prompt of a pattern, {prompts} shown"
     return f"{edges}, {scope}"
 
 

@@ -41,19 +41,19 @@ def bundles(judged: Sequence[JudgedBundle]) -> Element | None:
 
 def _bundle(number: int, one: JudgedBundle) -> Element:
     said = note(f"The checker: {shown_text(one.report.reason, most=600)}")
-    if (story := one.story) is None:
+    if (view := one.view) is None:
         title = el("h3", name(one.place, most=_LONGEST), " ", verdict_badge(one.outcome))
         return el("div", title, said, class_="bundle")
     place = link(shown_text(one.place, most=_LONGEST), f"{bundle_prefix(number)}circuit")
-    drawn = draw_still(story.bundle.circuit, frozenset(story.bundle.frozen.programs), brought(story))
+    drawn = draw_still(view.bundle.circuit, frozenset(view.bundle.frozen.programs), brought(view))
     rows = [
         (answer.prop.name, verdict_badge(answer.verdict), "; ".join(answer.remarks))
-        for answer in story.bundle.answers
+        for answer in view.bundle.answers
     ]
     return el(
         "div",
-        el("h3", place, " ", outcome_badge(one.outcome, story.beside)),
-        el("p", f"{size_words(story)}."),
+        el("h3", place, " ", outcome_badge(one.outcome, view.beside)),
+        el("p", f"{size_words(view)}."),
         el("div", drawn, class_="scroll drawing", tabindex="0"),
         scrolled(("property", "verdict", "remarks"), rows),
         said,

@@ -2,10 +2,10 @@
 
 from circuitproof.files.printing import plural, shown_text
 from circuitproof.files.reading import shown
+from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.elements import Child, Element, el
 from circuitproof.reports.numbers import Numbers
 from circuitproof.reports.parts.section import link, scrolled, section
-from circuitproof.reports.story import Story
 from circuitproof.reports.words import decision_text, prompt_text, token_name
 
 _ROWS = 50
@@ -13,13 +13,13 @@ _ROWS = 50
 _COLUMNS = ("prompt", "answer", "decision", "margin#", "radius#", "cell#")
 
 
-def prompts(story: Story) -> Element:
+def prompts(view: BundleView) -> Element:
     """Return the prompts of the least margins; the page searches and sorts all of them."""
-    rows = [_row(story, place) for place in closest(story)[:_ROWS]]
+    rows = [_row(view, place) for place in closest(view)[:_ROWS]]
     return section(
         "prompts",
         "The prompts",
-        el("p", _summary(story)),
+        el("p", _summary(view)),
         el(
             "p",
             el("label", "search ", el("input", type="search", autocomplete="off", data_at="search")),
@@ -33,9 +33,9 @@ def prompts(story: Story) -> Element:
     )
 
 
-def closest(story: Story) -> list[int]:
+def closest(view: BundleView) -> list[int]:
     """Return the places of the prompts, those of the least margin first."""
-    places, found = list(range(len(story.bundle.domain))), story.numbers
+    places, found = list(range(len(view.bundle.domain))), view.numbers
     if not isinstance(found, Numbers):
         return places
     order = sorted(range(len(found.cells)), key=lambda cell: found.cells[cell].margin)
@@ -43,26 +43,26 @@ def closest(story: Story) -> list[int]:
     return sorted(places, key=lambda place: ranks[found.cell_of[place]])
 
 
-def _row(story: Story, place: int) -> tuple[Child, ...]:
-    task = story.bundle.task
-    text = shown_text(prompt_text(task, story.bundle.domain.prompts[place]), most=200)
-    known = (link(text, "explanation", data_prompt=place), el("bdi", token_name(task, story.answers[place])))
-    if not isinstance(story.numbers, Numbers):
+def _row(view: BundleView, place: int) -> tuple[Child, ...]:
+    task = view.bundle.task
+    text = shown_text(prompt_text(task, view.bundle.domain.prompts[place]), most=200)
+    known = (link(text, "explanation", data_prompt=place), el("bdi", token_name(task, view.answers[place])))
+    if not isinstance(view.numbers, Numbers):
         return (*known, "–", "–", "–", "–")
-    number = story.numbers.cell_of[place]
-    cell = story.numbers.cells[number]
+    number = view.numbers.cell_of[place]
+    cell = view.numbers.cells[number]
     radius = "–" if cell.flip is None else shown(cell.flip.radius)
     return (*known, el("bdi", decision_text(task, cell.fold)), shown(cell.margin), radius, f"{number}")
 
 
-def _summary(story: Story) -> str:
-    count = plural(len(story.bundle.domain), "prompt")
-    what = f"{count} shown of the pattern" if story.bundle.pattern is not None else count
-    if not isinstance(story.numbers, Numbers):
+def _summary(view: BundleView) -> str:
+    count = plural(len(view.bundle.domain), "prompt")
+    what = f"{count} shown of the pattern" if view.bundle.pattern is not None else count
+    if not isinstance(view.numbers, Numbers):
         return f"{what}."
-    cells = plural(len(story.numbers.cells), "cell")
-    pairs = zip(story.numbers.cell_of, story.answers, strict=True)
-    candidates, found = story.bundle.task.candidates, story.numbers.cells
+    cells = plural(len(view.numbers.cells), "cell")
+    pairs = zip(view.numbers.cell_of, view.answers, strict=True)
+    candidates, found = view.bundle.task.candidates, view.numbers.cells
     right = sum(found[c].fold.decision == frozenset({candidates.index(answer)}) for c, answer in pairs)
-    ties = sum(not found[c].fold.is_clear for c in story.numbers.cell_of)
+    ties = sum(not found[c].fold.is_clear for c in view.numbers.cell_of)
     return f"{what} in {cells}; {right:,} decided right, {plural(ties, 'tie')}. The least margins come first."

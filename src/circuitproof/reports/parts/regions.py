@@ -2,20 +2,20 @@
 
 from circuitproof.files.printing import plural
 from circuitproof.files.reading import scientific
+from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.elements import Child, Element, el
 from circuitproof.reports.parts.section import note, section
 from circuitproof.reports.regions import RegionRow, RegionTree
-from circuitproof.reports.story import Story
 
 _SHOWN = 500
 """How many regions of a tree are shown."""
 
 
-def regions(story: Story) -> Element | None:
+def regions(view: BundleView) -> Element | None:
     """Return the trees of a claim about a pattern."""
-    if not story.trees:
+    if not view.trees:
         return None
-    return section("regions", "Regions of the pattern", *map(_tree, story.trees))
+    return section("regions", "Regions of the pattern", *map(_tree, view.trees))
 
 
 def _tree(tree: RegionTree) -> Element:

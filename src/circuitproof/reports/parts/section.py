@@ -74,5 +74,5 @@ def share_bar(count: int, of: int, what: str = "") -> Element:
 
 
 def name(text: str, most: int = 60) -> Element:
-    """Return a stranger's name as text that turns no direction."""
+    """Return an untrusted name as text that turns no direction."""
     return el("bdi", shown_text(text, most=most))

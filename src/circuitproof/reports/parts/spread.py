@@ -5,22 +5,22 @@ from fractions import Fraction
 from circuitproof.files.reading import shown
 from circuitproof.proof.findings import spread
 from circuitproof.proof.properties.robustness import Robustness
+from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.drawings.charts import draw_histogram
 from circuitproof.reports.elements import Element, el
 from circuitproof.reports.numbers import Numbers
 from circuitproof.reports.parts.section import note, section
-from circuitproof.reports.story import Story
 
 
-def spreads(story: Story) -> Element | None:
+def spreads(view: BundleView) -> Element | None:
     """Return a histogram of the margins and one of the radii, where they are known."""
-    if not isinstance(story.numbers, Numbers):
+    if not isinstance(view.numbers, Numbers):
         return None
-    cells = [story.numbers.cells[place] for place in story.numbers.cell_of]
-    radii, claimed = [cell.flip.radius for cell in cells if cell.flip is not None], _claimed(story)
+    cells = [view.numbers.cells[place] for place in view.numbers.cell_of]
+    radii, claimed = [cell.flip.radius for cell in cells if cell.flip is not None], _claimed(view)
     figures = [_figure([cell.margin for cell in cells], "margins", "")]
     figures += [_figure(radii, "radii", _against(claimed), claimed)] if radii else []
-    unknown = [] if radii else [note(_unknown(story))]
+    unknown = [] if radii else [note(_unknown(view))]
     return section("spread", "Margins and radii", el("div", *figures, class_="figures"), *unknown)
 
 
@@ -30,9 +30,9 @@ def _figure(values: list[Fraction], what: str, further: str, mark: Fraction | No
     return el("figure", draw_histogram(values, what, mark), caption)
 
 
-def _claimed(story: Story) -> Fraction | None:
+def _claimed(view: BundleView) -> Fraction | None:
     """Return the size at which robustness of the final residual was claimed."""
-    asked = [answer.prop for answer in story.bundle.answers if isinstance(answer.prop, Robustness)]
+    asked = [answer.prop for answer in view.bundle.answers if isinstance(answer.prop, Robustness)]
     return next((prop.epsilon for prop in asked if prop.at.is_final_residual), None)
 
 
@@ -41,7 +41,7 @@ def _against(claimed: Fraction | None) -> str:
     return about + ("" if claimed is None else f"; robustness was claimed at ε = {shown(claimed)}")
 
 
-def _unknown(story: Story) -> str:
-    if not story.bundle.frozen.architecture.has_norm:
+def _unknown(view: BundleView) -> str:
+    if not view.bundle.frozen.architecture.has_norm:
         return "No decision is clear, so there are no radii."
     return "A norm reads the final residual: radii have no closed form, but circuitproof radius finds them."

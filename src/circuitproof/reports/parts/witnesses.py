@@ -3,20 +3,20 @@
 from circuitproof.files.printing import shown_text
 from circuitproof.files.reading import shown
 from circuitproof.proof.fold import Fold
+from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.elements import Child, Element, el
-from circuitproof.reports.evidence import Shown, Witness
+from circuitproof.reports.evidence import PromptWitness, Shown
 from circuitproof.reports.numbers import lead
 from circuitproof.reports.parts.section import link, scrolled, section
-from circuitproof.reports.story import Story
 from circuitproof.reports.words import decision_text, moved, prompt_text
 
 _COLUMNS = ("what it shows", "prompt", "decides", "what is changed", "then decides")
 
 
-def witnesses(story: Story) -> Element | None:
+def witnesses(view: BundleView) -> Element | None:
     """Return a table of what the evidence replays, refutations first; the page goes through them."""
-    found = enumerate(story.witnesses)
-    rows = [_row(story, place, one, entry) for place, one in found for entry in one.shown]
+    found = enumerate(view.witnesses)
+    rows = [_row(view, place, one, entry) for place, one in found for entry in one.shown]
     if not rows:
         return None
     return section(
@@ -27,22 +27,22 @@ def witnesses(story: Story) -> Element | None:
     )
 
 
-def says(one: Witness) -> str:
+def says(one: PromptWitness) -> str:
     """Return what a witness is for."""
     return f"{'refutes' if one.is_refutation else 'shows'} {one.prop.name}"
 
 
-def _row(story: Story, place: int, one: Witness, entry: Shown) -> tuple[Child, ...]:
-    prompt = shown_text(prompt_text(story.bundle.task, story.bundle.domain.prompts[entry.prompt]), most=200)
+def _row(view: BundleView, place: int, one: PromptWitness, entry: Shown) -> tuple[Child, ...]:
+    prompt = shown_text(prompt_text(view.bundle.task, view.bundle.domain.prompts[entry.prompt]), most=200)
     changed = one.change() + (f": {moved(entry.perturbation)}" if entry.perturbation else "")
     return (
         says(one),
         link(prompt, "witnesses", data_witness=place, class_="prompt"),
-        _decided(story, entry.fold),
+        _decided(view, entry.fold),
         changed or "nothing",
-        "" if entry.other is None else _decided(story, entry.other),
+        "" if entry.other is None else _decided(view, entry.other),
     )
 
 
-def _decided(story: Story, found: Fold) -> Element:
-    return el("bdi", f"{decision_text(story.bundle.task, found)} by {shown(lead(found))}")
+def _decided(view: BundleView, found: Fold) -> Element:
+    return el("bdi", f"{decision_text(view.bundle.task, found)} by {shown(lead(found))}")

@@ -18,13 +18,13 @@ from circuitproof_lab.distill.calibrate import Rung, calibrate, worst_radius
 from circuitproof_lab.distill.frozen import share_below
 from circuitproof_lab.distill.install import replace_tensors
 from circuitproof_lab.distill.lesion import Behaviour, silence
-from circuitproof_lab.pipeline.construction_recipe import Blueprint, Choice, Construction, Quality
+from circuitproof_lab.pipeline.construction_recipe import Blueprint, Construction, QualityBudget, RungChoice
 from circuitproof_lab.records.audit import CHOSEN, Audit, ChosenRung, Losses, MeasuredState
 
-_RULES: Mapping[Choice, tuple[Callable[[MeasuredState], float], str]] = {
-    Choice.FIRST: (lambda _: 0, "trains the least"),
-    Choice.RADIUS: (lambda state: -state.radius, "has the largest worst radius"),
-    Choice.QUALITY: (
+_RULES: Mapping[RungChoice, tuple[Callable[[MeasuredState], float], str]] = {
+    RungChoice.FIRST: (lambda _: 0, "trains the least"),
+    RungChoice.RADIUS: (lambda state: -state.radius, "has the largest worst radius"),
+    RungChoice.QUALITY: (
         lambda state: float("inf") if state.losses is None else state.losses.model,
         "loses the least on the text",
     ),
@@ -70,7 +70,9 @@ def state_of(build: ArtifactBuild, name: str, make: Callable[[], Transformer]) -
     return build.run.record(f"{name}.json", MeasuredState, measure)
 
 
-def _losses(model: Transformer, behaviour: Behaviour, heads: Sequence[Head], quality: Quality) -> Losses:
+def _losses(
+    model: Transformer, behaviour: Behaviour, heads: Sequence[Head], quality: QualityBudget
+) -> Losses:
     """Return the losses of a model with nothing and with something taken away, as its audit does."""
     everything = whole(model.graph)
     return Losses(
@@ -129,7 +131,7 @@ def _choose(build: ArtifactBuild, rungs: list[MeasuredState]) -> ChosenRung:
             f"{build.blueprint.task.name}: no rung passes its gates; the best, {best.name}, has "
             f"{best.audit.model} of {best.audit.prompts} right in the model, {best.audit.circuit} in the "
             f"circuit and a smallest radius of {best.radius:.3g}{lost}; "
-            "raise the steps, or lower the target or the demands"
+            "raise the steps, or lower the target or the targets"
         )
     rank, reason = _RULES[build.construction.choice]
     record, passing = min(good, key=rank).name, ", ".join(state.name for state in good)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from circuitproof.files.run import Run
-from circuitproof.find.extraction import Method, find_circuits, refuse_senseless, write_extraction
+from circuitproof.find.extraction import ExtractionMethod, find_circuits, refuse_senseless, write_extraction
 from circuitproof.tasks.task import Task
 
 CIRCUIT = "circuit.json"
@@ -16,7 +16,7 @@ class CircuitSearch:
 
     model: Path
     task: Task
-    method: Method
+    method: ExtractionMethod
     reads_prompt: bool = False
     """Whether a circuit that reads nothing of the prompt is refused."""
 

@@ -12,17 +12,17 @@ from circuitproof.files.codec import to_json
 from circuitproof.files.run import Run
 from circuitproof.files.sealed import read_manifest
 from circuitproof.find.attribute import arrange
-from circuitproof.find.choices import Order, Removal
+from circuitproof.find.choices import Order, RemovalUnit
 from circuitproof.find.extraction import load_candidates, load_order
 from circuitproof.find.objective import Meter
-from circuitproof.find.parts import Part, nested, parts_of
+from circuitproof.find.parts import EdgeGroup, nested, parts_of
 from circuitproof.models.declaration import WEIGHTS
 from circuitproof.nn.checkpoint import load_model
 from circuitproof.tasks.generator import deal
 from circuitproof.tasks.task import Task
 from circuitproof_lab.pipeline.ledger import Ledger
 from circuitproof_lab.pipeline.manifest import Development, Gate, Split
-from circuitproof_lab.pipeline.prompts import Prompts
+from circuitproof_lab.pipeline.prompts import PromptSource
 from circuitproof_lab.pipeline.protocol import TRAINING, Protocol
 from circuitproof_lab.pipeline.recipe import Recipe
 from circuitproof_lab.pipeline.stages.extract import CircuitSearch, extract_circuit
@@ -34,7 +34,7 @@ from circuitproof_lab.records.gate import GATE, FrontierPoint, GateOutcome, load
 class Rounds:
     """The prompts of one task: for each generation what becomes development data, and its gate."""
 
-    generator: Prompts
+    generator: PromptSource
     fresh: tuple[Split | None, ...]
     gates: tuple[Gate, ...]
 
@@ -64,7 +64,7 @@ class GatedRun:
         return self.run.folder / TRAINING / MODEL if isinstance(source, Recipe) else source
 
 
-def rounds_of(protocol: Protocol, generator: Prompts) -> Rounds:
+def rounds_of(protocol: Protocol, generator: PromptSource) -> Rounds:
     """Deal a generator's prompts out to all generations; nothing else is consulted."""
     sizes = [size for one in protocol.generations for size in (one.development, one.gate) if size]
     dealt = iter(deal(generator.order(), sizes, len(generator.answers)))
@@ -131,10 +131,10 @@ def _open_gate(job: GatedRun, generation: int, rounds: Rounds, circuit: Path) ->
     return outcome
 
 
-def _by_importance(job: GatedRun, meter: Meter, circuit: Path) -> tuple[Part, ...]:
+def _by_importance(job: GatedRun, meter: Meter, circuit: Path) -> tuple[EdgeGroup, ...]:
     """Return single edges, the most important last: as extraction tried them, if that was its order."""
     method, graph = job.protocol.method, meter.model.graph
-    if (method.granularity, method.order) == (Removal.HEAD, Order.ATTRIBUTION):
+    if (method.granularity, method.order) == (RemovalUnit.HEAD, Order.ATTRIBUTION):
         return load_order(circuit)
-    parts = parts_of(graph, Removal.HEAD)
+    parts = parts_of(graph, RemovalUnit.HEAD)
     return arrange(meter, parts, Order.ATTRIBUTION)

@@ -12,7 +12,7 @@ from circuitproof_lab.distill.audit import audit
 from circuitproof_lab.distill.heal import Draw, Healing, TextTerm, Weighing
 from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.distill.migrate import LesionGates
-from circuitproof_lab.pipeline.construction_recipe import Quality
+from circuitproof_lab.pipeline.construction_recipe import QualityBudget
 from circuitproof_lab.pipeline.stages.train import MODEL
 from circuitproof_lab.records.healing import HEALED, Healed
 from circuitproof_lab.train.loop import TrainingPlan, Watcher, fit
@@ -54,7 +54,7 @@ class HealingGates:
     """What a healed model is held to: what it may decide without its programs, and lose on text."""
 
     lesions: LesionGates
-    quality: Quality
+    quality: QualityBudget
 
 
 def examine_healed(run: Run, model: Path, behaviour: Behaviour, gates: HealingGates, steps: int) -> Healed:

@@ -35,7 +35,7 @@ def measure_proof(model: Path, battery: Battery, anchors: int) -> ProofMeasures:
 
 
 def _check_anchors(battery: Battery, count: int) -> int:
-    """Evaluate some prompts alone, sharing nothing, and demand the very logits of the fold."""
+    """Evaluate some prompts alone, sharing nothing, and target the very logits of the fold."""
     claim, signs = battery.claim, 0
     folds = exact_folds(battery.folded.of(claim.circuit))
     for place in spread_anchors(claim.task.size, count):

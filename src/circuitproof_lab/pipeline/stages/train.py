@@ -15,7 +15,7 @@ from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.tasks.alphabet import BYTES, Alphabet
 from circuitproof_lab.pipeline.recipe import Recipe, TasksSource
 from circuitproof_lab.pipeline.sizes import training_size
-from circuitproof_lab.train.corpus import Part
+from circuitproof_lab.train.corpus import DocumentUse
 from circuitproof_lab.train.data import CorpusData, Data, TaskData
 from circuitproof_lab.train.loop import Watcher, train
 from circuitproof_lab.train.measures import Evaluation
@@ -110,7 +110,7 @@ def material_of(recipe: Recipe, corpus: Path) -> Material:
 
 
 def _corpus_data(recipe: Recipe, batch: int, tokenised: TokenisedCorpus) -> CorpusData:
-    parts, sizes = {part: tokenised.part(part) for part in Part}, recipe.architecture
+    parts, sizes = {part: tokenised.part(part) for part in DocumentUse}, recipe.architecture
     largest = max(int(tokens.max()) for tokens in parts.values())
     if largest >= sizes.vocabulary:
         raise InputError(

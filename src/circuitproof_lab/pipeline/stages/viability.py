@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from circuitproof.nn.decisions import answer_margins, score_of, task_logits
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.generator import GeneratedPrompt
-from circuitproof_lab.pipeline.prompts import Prompts
+from circuitproof_lab.pipeline.prompts import PromptSource
 from circuitproof_lab.records.viability import Narrowing, Stratum, Viability
 
 
 def viability_of(
-    model: Transformer, pool: Prompts, narrowing: Narrowing, least: int, wanted: int
+    model: Transformer, pool: PromptSource, narrowing: Narrowing, least: int, wanted: int
 ) -> Viability:
     """Ask the model for every decision of a pool, and say what is left of it.
 

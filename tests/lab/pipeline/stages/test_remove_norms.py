@@ -11,7 +11,7 @@ from circuitproof.errors import InputError, NumericError
 from circuitproof.files import canonical
 from circuitproof.files.codec import to_json
 from circuitproof.files.sealed import read_manifest
-from circuitproof.find.extraction import Method, extract
+from circuitproof.find.extraction import ExtractionMethod, extract
 from circuitproof.models.operators import NoNorm
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.nn.transformer import Transformer
@@ -306,7 +306,7 @@ def test_the_toy_model_loses_its_norms_and_its_circuits_prove_everything(tmp_pat
     assert deviations["attention.0.norm"] < deviations["attention.1.norm"] < deviations["logits.norm"]
     for task in ("quotes", "brackets"):
         circuit = tmp_path / f"{task}.json"
-        extract(found.model, task, Method(), circuit)
+        extract(found.model, task, ExtractionMethod(), circuit)
         radius = min(_proved_radii(found.model, task, circuit, epsilon) for epsilon in EPSILONS)
         assert radius > EPSILONS[-1]
         beyond = Request(model=found.model, circuit=circuit, task=task, properties=(Robustness(radius),))

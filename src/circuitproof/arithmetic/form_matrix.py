@@ -18,7 +18,7 @@ part could be closed too; open, it is empty where only zero is left of it, and t
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sheet:
+class FormMatrix:
     """A row of forms over one positive denominator: column j holds the constant of form j, then slopes."""
 
     numbers: Integers
@@ -27,9 +27,9 @@ class Sheet:
     def grid(self) -> Grid:
         return Grid(self.numbers, 0, (self.denominator,) * len(self.numbers))
 
-    def over(self, factor: int) -> "Sheet":
+    def over(self, factor: int) -> "FormMatrix":
         """Return the same forms with numbers and denominator multiplied by `factor`."""
-        return Sheet(self.numbers * factor, self.denominator * factor)
+        return FormMatrix(self.numbers * factor, self.denominator * factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,34 +65,34 @@ class MisplacedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What an operator stands on: a region and a point of it, and where to list open conditions."""
+class SampledRegion:
+    """What an operator is applied to: a region and a point of it, and where to list open conditions."""
 
     region: Region
     point: tuple[Fraction, ...]
     operator: str
     traced: list[SignCondition] | None
 
-    def values(self, sheet: Sheet) -> tuple[list[int], int]:
-        """Return the forms at the point, as integers over a factor of the sheet's denominator."""
+    def values(self, matrix: FormMatrix) -> tuple[list[int], int]:
+        """Return the forms at the point, as integers over a factor of the matrix's denominator."""
         common = lcm(*(entry.denominator for entry in self.point))
         moves = [entry.numerator * (common // entry.denominator) for entry in self.point]
-        return list(sheet.numbers[0] * common + np.array(moves, dtype=object) @ sheet.numbers[1:]), common
+        return list(matrix.numbers[0] * common + np.array(moves, dtype=object) @ matrix.numbers[1:]), common
 
-    def signs_at(self, sheet: Sheet) -> Integers:
+    def signs_at(self, matrix: FormMatrix) -> Integers:
         """Return -1, 0 or 1 for each form: its sign in the region where it has one, else that at the point.
 
         The point may lie a little outside a region that is cut by an equality, so what is known goes first.
         """
-        values = np.array(self.values(sheet)[0], dtype=object)
+        values = np.array(self.values(matrix)[0], dtype=object)
         signs = (values > 0).astype(int) - (values < 0).astype(int)
-        for place, known in enumerate(self.signs(sheet.numbers)):
+        for place, known in enumerate(self.signs(matrix.numbers)):
             if known in _SINGLE:
                 signs[place] = _SINGLE[known]
         return signs
 
     def signs(self, numbers: Integers) -> list[int]:
-        """Return the signs that the region leaves to each column of a sheet, as values of `Sign`."""
+        """Return the signs that the region leaves to each column of a matrix, as values of `Sign`."""
         radius = self.region.radius
         middles = numbers[0] * radius.denominator
         spreads = np.abs(numbers[1:]).sum(axis=0) * radius.numerator
@@ -124,24 +124,24 @@ class Columns:
     """The forms are about the whole row, not a column each."""
 
 
-def settle(ground: Ground, asked: Sequence[Columns]) -> None:
+def settle(sampled: SampledRegion, asked: Sequence[Columns]) -> None:
     """Demand that all forms have the signs wanted of them in the whole region.
 
     Otherwise stop with the form that is least sure of its sign, or list all that are not sure of it.
     """
     unsure: list[tuple[float, SignCondition]] = []
     for columns in asked:
-        known_signs = ground.signs(columns.numbers)
+        known_signs = sampled.signs(columns.numbers)
         for place, (known, wanted) in enumerate(zip(known_signs, columns.wanted, strict=True)):
             if known & ~wanted.value:
                 form = make_form(columns.numbers[:, place].tolist())
                 where = -1 if columns.is_whole else place
-                condition = SignCondition(ground.operator, where, form, Sign(known), columns.parts)
-                unsure.append((_balance(form, ground.region.radius), condition))
+                condition = SignCondition(sampled.operator, where, form, Sign(known), columns.parts)
+                unsure.append((_balance(form, sampled.region.radius), condition))
     if not unsure:
         return
-    if ground.traced is not None:
-        ground.traced.extend(condition for _, condition in unsure)
+    if sampled.traced is not None:
+        sampled.traced.extend(condition for _, condition in unsure)
         return
     condition = min(unsure, key=lambda entry: entry[0])[1]
     if len(condition.open_parts) < 2:  # noqa: PLR2004  # both sides of a cut
@@ -154,14 +154,14 @@ def _balance(form: Form, radius: Fraction) -> float:
     return float(abs(Fraction(form.constant, form.spread() or 1)) / radius)
 
 
-def projected(ground: Ground, sheet: Sheet, mass: Fraction, cut: Sign | None) -> Sheet:
+def projected(sampled: SampledRegion, matrix: FormMatrix, mass: Fraction, cut: Sign | None) -> FormMatrix:
     """Return the non-negative numbers of sum `mass` nearest to the forms.
 
     Given the support S, they are c_i − τ with τ = (Σ_S c − mass)/|S|, and S is right where c_i ≥ τ for its
     members and c_i ≤ τ for the others. With `cut` also τ must have that sign.
     """
-    fine = sheet.over(mass.denominator)
-    values, common = ground.values(fine)
+    fine = matrix.over(mass.denominator)
+    values, common = sampled.values(fine)
     units = mass.numerator * (fine.denominator // mass.denominator)
     support = list(project(values, units * common).support)
     size = len(support)
@@ -172,13 +172,13 @@ def projected(ground: Ground, sheet: Sheet, mass: Fraction, cut: Sign | None) ->
     asked = [Columns(above, wanted)]
     if cut is not None:
         asked.append(Columns(threshold[:, None], [cut], is_whole=True))
-    settle(ground, asked)
+    settle(sampled, asked)
     kept = np.zeros(above.shape, dtype=object)
     kept[:, support] = above[:, support]
-    return Sheet(kept, fine.denominator * size)
+    return FormMatrix(kept, fine.denominator * size)
 
 
-def reduced(sheet: Sheet) -> Sheet:
+def reduced(matrix: FormMatrix) -> FormMatrix:
     """Return the same forms in lowest terms."""
-    common = gcd(sheet.denominator, *sheet.numbers.ravel().tolist())
-    return Sheet(sheet.numbers // common, sheet.denominator // common)
+    common = gcd(matrix.denominator, *matrix.numbers.ravel().tolist())
+    return FormMatrix(matrix.numbers // common, matrix.denominator // common)

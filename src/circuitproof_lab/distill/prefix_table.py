@@ -1,4 +1,4 @@
-"""The ground on which programs are compared: every pair of a query and a causal key in some prompts.
+"""The prefixes on which programs are compared: every pair of a query and a causal key in some prompts.
 
 What a program says at a query depends on the prompt up to the query alone, so queries with the same *prefix*
 are one column. Rows of weights are arrays [key, prefix], padded with zeros below the prefix's length.
@@ -17,13 +17,13 @@ from circuitproof.programs.meaning import AttentionRow, row
 from circuitproof.programs.syntax import Formula, Otherwise, Program, Rule
 from circuitproof.tasks.domain import Prompt, by_length
 
-Bytes = npt.NDArray[np.uint8]
+ByteRows = npt.NDArray[np.uint8]
 
 LARGEST = 255
 """Weights are counted in bytes."""
 
 
-class Ground:
+class PrefixTable:
     """The distinct prefixes of prompts, in order of appearance, and how many queries have each."""
 
     def __init__(self, prompts: tuple[Prompt, ...]) -> None:
@@ -43,29 +43,29 @@ class Ground:
             prompts = [self.prompts[place] for place in places]
             yield prompts, np.array([[columns[seen] for seen in _prefixes(prompt)] for prompt in prompts])
 
-    def own(self) -> Bytes:
+    def own(self) -> ByteRows:
         """Return the row of each query that attends to itself alone."""
         rows = self.nothing()
         rows[[len(prefix) - 1 for prefix in self.prefixes], np.arange(len(self.prefixes))] = 1
         return rows
 
-    def nothing(self) -> Bytes:
+    def nothing(self) -> ByteRows:
         """Return rows without weight."""
         return np.zeros((self.longest, len(self.prefixes)), dtype=np.uint8)
 
-    def causal(self) -> Bytes:
+    def causal(self) -> ByteRows:
         """Return 1 at every causal key."""
         rows = self.nothing()
         for column, prefix in enumerate(self.prefixes):
             rows[: len(prefix), column] = 1
         return rows
 
-    def mask(self, formula: Formula) -> Bytes:
+    def mask(self, formula: Formula) -> ByteRows:
         """Return 1 where a formula holds and 0 elsewhere."""
         rule = Rule(Fraction(1), (formula,))
         return (self.rows(Program(Fraction(0), (rule,), Otherwise.NOWHERE)) > 0).astype(np.uint8)
 
-    def rows(self, program: Program) -> Bytes:
+    def rows(self, program: Program) -> ByteRows:
         """Return the exact rows of a program as the smallest whole numbers in the same proportion."""
         rows = self.nothing()
         for column, prefix in enumerate(self.prefixes):

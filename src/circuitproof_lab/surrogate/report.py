@@ -1,17 +1,17 @@
-"""What a study teaches, in the words of a report: agreement on data and everywhere, verdict, outcome."""
+"""What a study of a surrogate found, as a report: agreement on data and everywhere, verdict, outcome."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 from circuitproof.files.canonical import Json
-from circuitproof.files.codec import Codec, Count, Key, record_to_json
+from circuitproof.files.codec import Codec, Key, PositiveInt, record_to_json
 from circuitproof.files.reading import Fields
 from circuitproof.proof.verdict import Verdict
-from circuitproof_lab.surrogate.equivalence import Counterexample, describe
+from circuitproof_lab.surrogate.equivalence import WordCounterexample, describe
 from circuitproof_lab.surrogate.refutation import Refutation
 from circuitproof_lab.surrogate.relation import Basis, Relation
-from circuitproof_lab.surrogate.study import Study, Tested
+from circuitproof_lab.surrogate.study import SurrogateStudy, Tested
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class Disproof:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class TestedProgram:
     """A program that was tested, and how it came out."""
 
     template: str
-    size: Count
+    size: PositiveInt
     lines: Annotated[tuple[str, ...], Key("program")]
     agreed: Annotated[int, Key("data_agreed")]
     verdict: Verdict
@@ -45,21 +45,21 @@ class Closed:
 
     template: str
     programs: int
-    meanings: Count | None
+    meanings: PositiveInt | None
     leaves: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lesson:
+class SurrogateReport:
     """One row of the report, and what stands below it."""
 
     name: str
     basis: Basis
-    words: Count
+    words: PositiveInt
     surrogate_agreed: int
-    data: Count
-    explanation: Account | None
-    repair: Account | None
+    data: PositiveInt
+    explanation: TestedProgram | None
+    repair: TestedProgram | None
     closed: tuple[Closed, ...]
     open_template: str | None
     """The template in which the search reached its budget."""
@@ -82,8 +82,8 @@ class Lesson:
         return {**record_to_json(self), "outcome": self.outcome}
 
 
-def lesson_of(study: Study, relation: Relation, data: int) -> Lesson:
-    return Lesson(
+def report_of(study: SurrogateStudy, relation: Relation, data: int) -> SurrogateReport:
+    return SurrogateReport(
         name=relation.name,
         basis=relation.basis,
         words=len(relation.words),
@@ -97,15 +97,15 @@ def lesson_of(study: Study, relation: Relation, data: int) -> Lesson:
     )
 
 
-def read_lesson(fields: Fields) -> Lesson:
-    """Read a lesson; its outcome follows from the rest."""
+def read_report(fields: Fields) -> SurrogateReport:
+    """Read a report; its outcome follows from the rest."""
     fields.text("outcome")
-    return Codec().record(Lesson, fields)
+    return Codec().record(SurrogateReport, fields)
 
 
-def _account(tested: Tested, relation: Relation) -> Account:
+def _account(tested: Tested, relation: Relation) -> TestedProgram:
     program, found = tested.program, tested.equivalence
-    return Account(
+    return TestedProgram(
         template=program.template.name,
         size=len(program.choices),
         lines=program.lines,
@@ -116,7 +116,7 @@ def _account(tested: Tested, relation: Relation) -> Account:
     )
 
 
-def _disproof(found: Counterexample, relation: Relation) -> Disproof:
+def _disproof(found: WordCounterexample, relation: Relation) -> Disproof:
     names = relation.answers.names
     return Disproof(
         tokens=found.word,

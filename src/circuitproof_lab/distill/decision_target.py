@@ -1,4 +1,4 @@
-"""What is demanded of circuits on a task: which candidate each of them must choose, alone, on each prompt."""
+"""What circuits must decide on a task: which candidate each of them must choose, alone, on each prompt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from circuitproof.tasks.task import Task
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class DecisionTarget:
     """Circuits of a model, a task, and the wanted decisions. A tie is never the wanted decision."""
 
     task: Task
@@ -25,23 +25,23 @@ class Demand:
     """The place of the wanted candidate on each prompt."""
 
 
-def demands_of(
+def targets_of(
     frozen: Frozen, tasks: Sequence[Task], circuits: Sequence[Sequence[Circuit]], objective: Objective
-) -> tuple[Demand, ...]:
-    """Return the demand on each task: its circuits must decide as the objective says.
+) -> tuple[DecisionTarget, ...]:
+    """Return the target on each task: its circuits must decide as the objective says.
 
     Everything is refused here that the exact engine could not answer later.
     """
     if not tasks or len(circuits) != len(tasks):
         raise InputError(f"{len(tasks)} tasks, circuits for {len(circuits)} of them; want one task or more")
-    demands: list[Demand] = []
+    targets: list[DecisionTarget] = []
     for task, asked in zip(tasks, circuits, strict=True):
         if not asked:
             raise InputError(f"no circuit is asked on task {task.name!r}; there is nothing to agree with")
         for circuit in asked:
             Claim(frozen, circuit, task, (Equivalence(),))
-        demands.append(Demand(task, tuple(asked), _wanted(frozen, task, objective)))
-    return tuple(demands)
+        targets.append(DecisionTarget(task, tuple(asked), _wanted(frozen, task, objective)))
+    return tuple(targets)
 
 
 def _wanted(frozen: Frozen, task: Task, objective: Objective) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
-"""A prover that lies in one place after another must not make the checker accept what is false.
+"""A prover with one mutation after another must not make the checker accept what is false.
 
-`python tests/liars.py --out build/liars` runs all liars; here is a sample of them, the same each time.
+`python tests/mutant_hunt.py --out build/mutants` runs all mutants; here is a sample of them, the same each
+time.
 """
 
 import ast
@@ -10,8 +11,8 @@ import pytest
 from circuitproof_check.patterns.rows import token_tests
 from circuitproof_check.patterns.runs import World
 from circuitproof_check.programs import Compare
-from liars import CORPUS, HOLES, asks_for, hunt, insisting, tell
-from mutants import all_mutants, changes, is_swappable, lying, mutated, placed
+from mutant_hunt import CORPUS, HOLES, asks_for, hunt, insisting, tell
+from mutants import all_mutants, applied_mutants, changes, is_swappable, mutated, placed
 from random_claims import known_ask
 from rule_removal import without
 
@@ -26,10 +27,10 @@ def accepted(report):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("portion", range(PORTIONS))
-def test_no_liar_of_a_sample_gets_a_falsehood_accepted(portion):
+def test_no_mutant_of_a_sample_gets_a_falsehood_accepted(portion):
     """The prover's guards are its own: whatever one of them lets through, the checker must look itself."""
     report = hunt(all_mutants()[portion * EVERY // PORTIONS :: EVERY], corpus=FEW, each=3)
-    assert report.counts["liars"] > 15
+    assert report.counts["mutants"] > 15
     assert not report.accepted, accepted(report)
 
 
@@ -47,8 +48,8 @@ UNKNOWN = (
 def test_no_liar_about_unknown_decisions_gets_a_falsehood_accepted():
     """The prover is told logits up to a radius; what it then makes up, the checker must see."""
     blurred = [seed for seed in CORPUS if known_ask(seed).radius is not None][:6]
-    liars = [mutant for mutant in all_mutants() if mutant.file in UNKNOWN]
-    report = hunt(liars[::3], blurred)
+    mutants = [mutant for mutant in all_mutants() if mutant.file in UNKNOWN]
+    report = hunt(mutants[::3], blurred)
     assert len(blurred) == 6
     assert report.counts["bundles"] > 50
     assert not report.accepted, accepted(report)
@@ -66,7 +67,7 @@ def test_no_ask_gets_a_falsehood_accepted_when_the_guards_that_refuse_it_are_gon
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HOLES)
 def test_a_hole_that_was_there_once_stays_closed(name):
-    """The liars and seeds that found it are tried again."""
+    """The mutants and seeds that found it are tried again."""
     found = HOLES[name].search()
     assert not found, "\n".join(map(str, found))
 
@@ -116,11 +117,11 @@ def test_a_hole_is_found_again_when_its_mending_is_taken_out(name, monkeypatch):
 
 @pytest.mark.slow
 def test_the_four_holes_are_found_by_the_hunt_itself(monkeypatch):
-    """Their mendings are out, and nobody chose the asks: the first ones, as many for a liar as usual."""
+    """Their mendings are out, and nobody chose the asks: the first ones, as many for a mutant as usual."""
     norm, order, base, opener = list(HOLES)[:4]
     without((*MENDED[norm], *MENDED[order], *MENDED[base], *MENDED[opener]), monkeypatch)
     monkeypatch.setattr(World, "atoms", old_atoms)
-    found = hunt(placed(*HOLES[norm].liars[0]), corpus=FEW).accepted
+    found = hunt(placed(*HOLES[norm].mutants[0]), corpus=FEW).accepted
     assert any(HOLES[norm].word in one.falsehood for one in found)
     found = insisting(FEW).accepted
     ordered = [one for one in found if known_ask(one.seed).flaw.startswith("ordered")]
@@ -129,7 +130,7 @@ def test_the_four_holes_are_found_by_the_hunt_itself(monkeypatch):
     assert any(HOLES[opener].word in one.falsehood for one in found)
 
 
-def test_liars_have_names_of_their_own():
+def test_mutants_have_names_of_their_own():
     """A name must lead back to one change of one place."""
     names = [mutant.name for mutant in all_mutants()]
     assert len(set(names)) == len(names) > 2000
@@ -150,25 +151,25 @@ def test_a_guard_is_dropped_from_any_pattern(pattern):
     assert names["x"] == 1
 
 
-def test_nearly_all_liars_can_be_applied():
+def test_nearly_all_mutants_can_be_applied():
     """What is no part of a function cannot be exchanged; that is little."""
     assert sum(not mutant.function for mutant in all_mutants()) < 20
     assert sum(not is_swappable(mutant) for mutant in all_mutants()[::200]) <= 1
 
 
-def test_a_liar_lies_only_while_it_is_told_to():
+def test_a_mutant_acts_only_while_it_is_applied():
     """Otherwise the honest prover of the next run would lie."""
     (guard, *_) = placed("proof/properties/robustness.py", "Robustness.__post_init__", "raise-pass")
     from circuitproof.errors import DeclarationError
     from circuitproof.proof.properties.robustness import Robustness
 
-    with lying(guard):
+    with applied_mutants(guard):
         assert Robustness(0).epsilon == 0
     with pytest.raises(DeclarationError):
         Robustness(0)
 
 
-def test_liars_of_one_function_lie_together():
+def test_mutants_of_one_function_act_together():
     """Guards are turned off one after the other, and two may be in one function."""
     pair = placed("proof/properties/minimum.py", "Minimum.__post_init__", "raise-pass")
     assert len(pair) == 2
@@ -182,7 +183,7 @@ def test_an_honest_prover_refuses_most_flaws(tmp_path):
     assert len(refused) > len(flawed) / 2
 
 
-def test_liars_meet_asks_that_reach_them():
+def test_mutants_meet_asks_that_reach_them():
     """An ask that never comes to the changed line would tell nothing."""
     (guard,) = placed("proof/properties/robustness.py", "robust_goal", "if-false")
     chosen = [known_ask(seed) for seed in asks_for(guard, FEW)]

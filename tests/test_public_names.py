@@ -13,7 +13,7 @@ import circuitproof as cp
 import circuitproof_lab.api as lab
 from places import DOCS
 
-FACE = Path(cp.__file__)
+INIT = Path(cp.__file__)
 
 
 def test_every_name_is_there_and_documented():
@@ -31,7 +31,7 @@ def test_type_checkers_and_python_look_in_the_same_place():
     """The imports that only type checkers read are those that names are found by."""
     (block,) = [
         node
-        for node in ast.parse(FACE.read_text()).body
+        for node in ast.parse(INIT.read_text()).body
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name)
     ]
     seen = {node.module.removeprefix("circuitproof."): {a.name for a in node.names} for node in block.body}
@@ -62,7 +62,7 @@ def test_every_argument_and_result_has_a_type():
             assert signature.return_annotation is not inspect.Signature.empty, name
             for parameter in signature.parameters.values():
                 assert parameter.annotation is not inspect.Parameter.empty, (name, parameter)
-    assert (FACE.parent / "py.typed").exists()
+    assert (INIT.parent / "py.typed").exists()
 
 
 @pytest.mark.parametrize(

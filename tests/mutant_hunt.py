@@ -1,8 +1,8 @@
-"""The lying prover: with one guard after another turned off or around, is a falsehood ever accepted?
+"""Mutants of the prover: with one guard after another off or around, is a falsehood ever accepted?
 
-`python tests/liars.py --out build/liars` hunts with every liar on asks that reach its line, `--part I/N` with
-each N-th; killed and started again it goes on. The last lines are counts; accepted falsehoods make the exit
-code 1.
+`python tests/mutant_hunt.py --out build/mutants` hunts with every mutant on asks that reach its line, `--part
+I/N` with each N-th; killed and started again it goes on. The last lines are counts; accepted falsehoods make
+the exit code 1.
 """
 
 import argparse
@@ -22,16 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from bundle_twin import falsehoods
-from mutants import ROOT, Mutant, all_mutants, files, is_swappable, lying, placed
-from random_claims import Ask, Told, known_ask, told
+from mutants import ROOT, Mutant, all_mutants, applied_mutants, files, is_swappable, placed
+from random_claims import Ask, ProverAnswer, known_ask, told
 
 SECONDS = 2.0
-"""How much time of the processor a prover or checker may take; a liar may go on for ever."""
+"""How much time of the processor a prover or checker may take; a mutant may go on for ever."""
 PEELED = 6
 """How many guards, one after the other, are turned off when an ask is refused."""
 CORPUS = range(720)
 EACH = 16
-"""On how many asks each liar is tried."""
+"""On how many asks each mutant is tried."""
 ACCEPTED = ("valid", "refuted")
 
 
@@ -75,14 +75,14 @@ def judged(bundle: Path, against: Path | None = None, base: Path | None = None) 
 class Finding:
     """A falsehood: who told it, about which ask, what is false, and what the checker said."""
 
-    liars: tuple[str, ...]
+    mutants: tuple[str, ...]
     seed: int
     falsehood: str
     word: str
     sentence: str
 
     def __str__(self) -> str:
-        told_by = " + ".join(self.liars) or "the honest prover"
+        told_by = " + ".join(self.mutants) or "the honest prover"
         return f"{told_by} on seed {self.seed}: {self.falsehood} ({self.word}: {self.sentence})"
 
 
@@ -109,18 +109,18 @@ class Report:
 
 def report_of(content: dict[str, Any]) -> Report:
     """Read a report back."""
-    accepted = [Finding(**{**one, "liars": tuple(one["liars"])}) for one in content["accepted"]]
+    accepted = [Finding(**{**one, "mutants": tuple(one["mutants"])}) for one in content["accepted"]]
     return Report(Counter(content["counts"]), accepted)
 
 
 @cache
 def guards() -> dict[tuple[str, int], Mutant]:
-    """Return the liar that leaves out the `raise` of a line."""
+    """Return the mutant that leaves out the `raise` of a line."""
     return {(m.file, m.line): m for m in all_mutants() if m.kind == "raise-pass"}
 
 
 def guard_of(error: BaseException | None) -> Mutant | None:
-    """Return the liar without the guard that an error comes from, if one of ours raised it."""
+    """Return the mutant without the guard that an error comes from, if one of ours raised it."""
     while error is not None and error.__cause__ is not None:
         error = error.__cause__
     trace, found = None if error is None else error.__traceback__, None
@@ -133,20 +133,20 @@ def guard_of(error: BaseException | None) -> Mutant | None:
     return max(spans, key=lambda m: m.line, default=None)
 
 
-def tell(asked: Ask, directory: Path, liars: Sequence[Mutant] = ()) -> Told:
-    """Let a liar answer an ask, within limits."""
+def tell(asked: Ask, directory: Path, mutants: Sequence[Mutant] = ()) -> ProverAnswer:
+    """Let a mutant answer an ask, within limits."""
     try:
-        with lying(*liars), limited(SECONDS):
+        with applied_mutants(*mutants), limited(SECONDS):
             return told(asked, directory)
     except SlowError as error:
-        return Told(None, directory / "model", None, error)
+        return ProverAnswer(None, directory / "model", None, error)
 
 
 def insist(
-    asked: Ask, directory: Path, liars: Sequence[Mutant] = (), peeled: int = PEELED
-) -> tuple[Told, tuple[Mutant, ...]]:
-    """Let a liar answer; when a guard refuses, turn that off too and ask again."""
-    chosen = tuple(liars)
+    asked: Ask, directory: Path, mutants: Sequence[Mutant] = (), peeled: int = PEELED
+) -> tuple[ProverAnswer, tuple[Mutant, ...]]:
+    """Let a mutant answer; when a guard refuses, turn that off too and ask again."""
+    chosen = tuple(mutants)
     found = tell(asked, directory, chosen)
     for _ in range(peeled):
         guard = guard_of(found.refusal)
@@ -163,11 +163,11 @@ def print_of(bundle: Path) -> str:
     return hashlib.sha256(b"".join(hashlib.sha256(one).digest() for one in content)).hexdigest()
 
 
-def run(asked: Ask, liars: Sequence[Mutant], peeled: int = PEELED) -> Report:
-    """Let a liar answer one ask; judge the bundle, and ask the oracle about it."""
+def run(asked: Ask, mutants: Sequence[Mutant], peeled: int = PEELED) -> Report:
+    """Let a mutant answer one ask; judge the bundle, and ask the oracle about it."""
     report = Report(Counter({"runs": 1}))
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:
-        found, chosen = insist(asked, Path(folder), liars, peeled)
+        found, chosen = insist(asked, Path(folder), mutants, peeled)
         if found.bundle is None:
             kind = "too slow" if isinstance(found.refusal, SlowError) else "refused or failed"
             report.counts[kind] += 1
@@ -180,7 +180,7 @@ def run(asked: Ask, liars: Sequence[Mutant], peeled: int = PEELED) -> Report:
     return report
 
 
-def weigh(asked: Ask, chosen: Sequence[Mutant], found: Told) -> Report:
+def weigh(asked: Ask, chosen: Sequence[Mutant], found: ProverAnswer) -> Report:
     """Compare what the checker says of a bundle with what the oracle says."""
     report = Report()
     has_base = any(prop["kind"] == "lesion identity" for prop in asked.properties)
@@ -197,7 +197,7 @@ def weigh(asked: Ask, chosen: Sequence[Mutant], found: Told) -> Report:
     return report
 
 
-def oracle(found: Told, *, has_base: bool) -> list[str]:
+def oracle(found: ProverAnswer, *, has_base: bool) -> list[str]:
     """Return what is false in a bundle; one that cannot even be read this way is false too."""
     try:
         with limited(10 * SECONDS):
@@ -226,7 +226,7 @@ Lines = frozenset[tuple[str, int]]
 
 
 def reached_lines(asked: Ask) -> Lines:
-    """Return the lines in which liars are made that the honest prover runs for an ask."""
+    """Return the lines in which mutants are made that the honest prover runs for an ask."""
     names = {str(ROOT / file): file for file in files()}
     found: set[tuple[str, int]] = set()
 
@@ -236,7 +236,7 @@ def reached_lines(asked: Ask) -> Lines:
         return local
 
     before = sys.gettrace()
-    with tempfile.TemporaryDirectory(dir=scratch()) as folder, lying():
+    with tempfile.TemporaryDirectory(dir=scratch()) as folder, applied_mutants():
         sys.settrace(lambda frame, *_: local if frame.f_code.co_filename in names else None)
         try:
             told(asked, Path(folder))
@@ -250,7 +250,7 @@ def coverage(seeds: Sequence[int] = CORPUS) -> dict[int, Lines]:
     """Return which lines each ask of a corpus reaches, remembered beside the build."""
     sources = "".join((ROOT / file).read_text() for file in files())
     sources += "".join((Path(__file__).parent / name).read_text() for name in OWN) + repr(seeds)
-    file = ROOT.parents[1] / "build" / "liars" / f"{hashlib.sha256(sources.encode()).hexdigest()[:16]}.json"
+    file = ROOT.parents[1] / "build" / "mutants" / f"{hashlib.sha256(sources.encode()).hexdigest()[:16]}.json"
     if not file.exists():
         found = {seed: sorted(reached_lines(known_ask(seed))) for seed in seeds}
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -266,7 +266,7 @@ OWN = ("random_claims.py", "bundle_twin.py", "bundle_maker.py", "widened.py")
 
 
 def asks_for(mutant: Mutant, seeds: Sequence[int] = CORPUS, each: int = EACH) -> list[int]:
-    """Return a few asks that reach a liar: where its guard fires first, of different themes first."""
+    """Return a few asks that reach a mutant: where its guard fires first, of different themes first."""
     table = coverage(seeds)
     firing = [seed for seed in seeds if (mutant.file, mutant.fires) in table[seed]]
     passing = [seed for seed in seeds if (mutant.file, mutant.line) in table[seed] and seed not in firing]
@@ -276,7 +276,7 @@ def asks_for(mutant: Mutant, seeds: Sequence[int] = CORPUS, each: int = EACH) ->
 
 
 def is_on_the_way(mutant: Mutant, seeds: Sequence[int] = CORPUS) -> bool:
-    """Say whether any bundle comes to be by way of a liar's file."""
+    """Say whether any bundle comes to be by way of a mutant's file."""
     return any(mutant.file == file for lines in coverage(seeds).values() for file, _ in lines)
 
 
@@ -296,18 +296,18 @@ def hunt(
     corpus: Sequence[int] = CORPUS,
     each: int = EACH,
 ) -> Report:
-    """Let each liar answer the asks of some seeds, or a few of a corpus that reach it."""
+    """Let each mutant answer the asks of some seeds, or a few of a corpus that reach it."""
     report = Report()
     given = None if seeds is None else list(seeds)
     for mutant in mutants:
         if not is_swappable(mutant):
-            report.counts["liars that cannot be applied"] += 1
+            report.counts["mutants that cannot be applied"] += 1
             continue
         chosen = asks_for(mutant, corpus, each) if given is None else given
-        report.counts["liars"] += 1
+        report.counts["mutants"] += 1
         if not chosen:
             report.counts[
-                f"liars {'' if is_on_the_way(mutant, corpus) else 'in files '}that no ask reaches"
+                f"mutants {'' if is_on_the_way(mutant, corpus) else 'in files '}that no ask reaches"
             ] += 1
         for seed in chosen:
             report.add(run(known_ask(seed), (mutant,)))
@@ -329,22 +329,22 @@ def insisting(seeds: Iterable[int]) -> Report:
 
 
 def named(pattern: str) -> list[Mutant]:
-    """Return the liars whose name holds a text."""
+    """Return the mutants whose name holds a text."""
     return [mutant for mutant in all_mutants() if pattern in mutant.name]
 
 
 @dataclass(frozen=True)
 class Hole:
-    """A hole that a checker had: liars and seeds that find it, and a word of the falsehood that they tell."""
+    """A hole that a checker had: mutants and seeds that find it, and a word of their falsehood."""
 
-    liars: tuple[tuple[str, str, str], ...]
+    mutants: tuple[tuple[str, str, str], ...]
     """File, function and kind of each; without any, the prover is honest but for the guards that refuse."""
     seeds: tuple[int, ...]
     word: str
 
     def search(self) -> list[Finding]:
         """Return the accepted falsehoods of this kind."""
-        mutants = [mutant for place in self.liars for mutant in placed(*place)]
+        mutants = [mutant for place in self.mutants for mutant in placed(*place)]
         report = hunt(mutants, self.seeds) if mutants else insisting(self.seeds)
         return [found for found in report.accepted if self.word in found.falsehood]
 
@@ -368,11 +368,11 @@ HOLES = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Hunt with all liars, or a part of them."""
+    """Hunt with all mutants, or a part of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", default="1/1", help="I/N: every N-th liar from the I-th")
-    parser.add_argument("--each", type=int, default=EACH, help="on how many asks each liar is tried")
-    parser.add_argument("--out", type=Path, default=Path("build/liars"))
+    parser.add_argument("--part", default="1/1", help="I/N: every N-th mutant from the I-th")
+    parser.add_argument("--each", type=int, default=EACH, help="on how many asks each mutant is tried")
+    parser.add_argument("--out", type=Path, default=Path("build/mutants"))
     options = parser.parse_args(arguments)
     first, count = map(int, options.part.split("/"))
     options.out.mkdir(parents=True, exist_ok=True)
@@ -385,9 +385,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def hunted(mutants: Sequence[Mutant], progress: Path, each: int = EACH) -> Report:
-    """Hunt with each liar, and first without any, unless the progress file says it was done."""
+    """Hunt with each mutant, and first without any, unless the progress file says it was done."""
     lines = progress.read_text().splitlines() if progress.exists() else []
-    done = {entry["liar"]: report_of(entry) for entry in map(json.loads, lines)}
+    done = {entry["mutant"]: report_of(entry) for entry in map(json.loads, lines)}
     work: dict[str, Callable[[], Report]] = {"insisting": lambda: insisting(CORPUS)}
     work |= {mutant.name: (lambda mutant=mutant: hunt([mutant], each=each)) for mutant in mutants}
     total = Report()
@@ -395,7 +395,7 @@ def hunted(mutants: Sequence[Mutant], progress: Path, each: int = EACH) -> Repor
         for name, hunting in work.items():
             if name not in done:
                 done[name] = hunting()
-                file.write(json.dumps({"liar": name, **done[name].to_json()}) + "\n")
+                file.write(json.dumps({"mutant": name, **done[name].to_json()}) + "\n")
                 file.flush()
             total.add(done[name])
     return total

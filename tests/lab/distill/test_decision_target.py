@@ -5,7 +5,7 @@ from circuitproof.errors import InputError, NotExactError
 from circuitproof.find.choices import Objective
 from circuitproof.models.operators import Attention
 from circuitproof.tasks.quotes import toy_quotes
-from circuitproof_lab.distill.demand import demands_of
+from circuitproof_lab.distill.decision_target import targets_of
 from distractor_models import distractor_model, neutral_quotes
 from hand_models import ADDED, ADDER, ADDER_TASK, DIRECT, build, circuit_of, freeze, quote_model, table_task
 from models import random_model, tiny_architecture
@@ -17,8 +17,8 @@ def test_the_right_answers_are_wanted_or_the_models_own_decisions():
     """They differ on token 3, where the answers are changed here."""
     task = table_task({(0,): 1, (3,): 1})
     asked = [[circuit_of(ADDED)]]
-    (right,) = demands_of(freeze(ADDER_MODEL), [task], asked, Objective.PROGRAM)
-    (own,) = demands_of(freeze(ADDER_MODEL), [task], asked, Objective.MODEL)
+    (right,) = targets_of(freeze(ADDER_MODEL), [task], asked, Objective.PROGRAM)
+    (own,) = targets_of(freeze(ADDER_MODEL), [task], asked, Objective.MODEL)
     assert (right.wanted, own.wanted) == ((1, 1), (1, 0))
 
 
@@ -26,7 +26,7 @@ def test_a_model_that_ties_has_no_decision_to_keep():
     """Token 4 ties; a tie is never what is wanted."""
     task = table_task({(0,): 1, (4,): 0})
     with pytest.raises(InputError, match="the model ties on prompt 1 of task 'table'"):
-        demands_of(freeze(ADDER_MODEL), [task], [[circuit_of(DIRECT)]], Objective.MODEL)
+        targets_of(freeze(ADDER_MODEL), [task], [[circuit_of(DIRECT)]], Objective.MODEL)
 
 
 def test_decisions_of_a_model_that_is_not_exact_are_refused():
@@ -34,7 +34,7 @@ def test_decisions_of_a_model_that_is_not_exact_are_refused():
     model = random_model(tiny_architecture(attention=Attention.SOFTMAX))
     task = table_task({(0,): 1, (3,): 0})
     with pytest.raises(NotExactError, match="the model uses softmax"):
-        demands_of(freeze(model), [task], [[whole(model.graph)]], Objective.MODEL)
+        targets_of(freeze(model), [task], [[whole(model.graph)]], Objective.MODEL)
 
 
 @pytest.mark.parametrize(
@@ -52,16 +52,16 @@ def test_decisions_of_a_model_that_is_not_exact_are_refused():
     ],
 )
 def test_what_asks_nothing_is_refused(tasks, asked, sentence):
-    """An empty demand would be met by anything."""
+    """An empty target would be met by anything."""
     with pytest.raises(InputError, match=sentence):
-        demands_of(freeze(ADDER_MODEL), tasks, asked, Objective.PROGRAM)
+        targets_of(freeze(ADDER_MODEL), tasks, asked, Objective.PROGRAM)
 
 
 def test_a_task_keeps_its_own_circuits():
-    """Two tasks, two demands, in their order."""
+    """Two tasks, two targets, in their order."""
     model = quote_model(programs={})
     everything = whole(model.graph)
-    first, second = demands_of(
+    first, second = targets_of(
         freeze(model), [toy_quotes(), neutral_quotes()], [[everything], [everything] * 2], Objective.PROGRAM
     )
     assert (len(first.circuits), len(second.circuits)) == (1, 2)

@@ -1,13 +1,13 @@
-"""What there is to tell of a bundle: the checker's judgement, the claim, numbers, witnesses, regions."""
+"""What is shown of a bundle: the checker's judgement, the claim, numbers, witnesses, regions."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
-from circuitproof.bundle.opening import Opened, open_bundle
+from circuitproof.bundle.opening import OpenedBundle, open_bundle
 from circuitproof.errors import InputError, NotExactError
 from circuitproof.files.reading import long_numbers
-from circuitproof.reports.evidence import Witness, witnesses
+from circuitproof.reports.evidence import PromptWitness, witnesses
 from circuitproof.reports.numbers import Numbers, compute
 from circuitproof.reports.regions import RegionTree, region_trees
 from circuitproof.tasks.domain import Prompt
@@ -31,23 +31,23 @@ class Uncomputed:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class BundleView:
     """A bundle that the checker has judged, and everything that a page says of it."""
 
     judgement: Report
     """What the independent checker says of it when it is looked at."""
     beside: Beside
     """What the checker compared it with."""
-    bundle: Opened
+    bundle: OpenedBundle
     answers: tuple[int, ...]
     """The right answer to each prompt."""
     numbers: Numbers | Uncomputed
-    witnesses: tuple[Witness, ...]
+    witnesses: tuple[PromptWitness, ...]
     """What the evidence replays, refutations first."""
     trees: tuple[RegionTree, ...]
 
 
-def tell(path: Path, beside: Beside | None = None) -> Story | Unjudged:
+def tell(path: Path, beside: Beside | None = None) -> BundleView | Unjudged:
     """Let the checker judge a bundle, and read it if nothing in it is broken."""
     compared = beside or Beside()
     report = inspect(path, compared)
@@ -56,7 +56,7 @@ def tell(path: Path, beside: Beside | None = None) -> Story | Unjudged:
     return tell_judged(path, report, compared)
 
 
-def tell_judged(path: Path, report: Report, beside: Beside) -> Story | Unjudged:
+def tell_judged(path: Path, report: Report, beside: Beside) -> BundleView | Unjudged:
     """Read a bundle of which the checker has given its report, if nothing in it is broken."""
     if not report.claim:
         return Unjudged(path, report)
@@ -66,10 +66,10 @@ def tell_judged(path: Path, report: Report, beside: Beside) -> Story | Unjudged:
         answers = tuple(answer_to(bundle, place, prompt) for place, prompt in enumerate(prompts))
         numbers, trees = numbers_of(bundle, prompts), tuple(region_trees(bundle))
         found = tuple(sorted(witnesses(bundle), key=lambda one: not one.is_refutation))
-        return Story(report, beside, bundle, answers, numbers, found, trees)
+        return BundleView(report, beside, bundle, answers, numbers, found, trees)
 
 
-def numbers_of(bundle: Opened, prompts: tuple[Prompt, ...]) -> Numbers | Uncomputed:
+def numbers_of(bundle: OpenedBundle, prompts: tuple[Prompt, ...]) -> Numbers | Uncomputed:
     """Return what the circuit computes on some prompts; a claim may be about what cannot be computed."""
     try:
         return compute(bundle, prompts)
@@ -77,7 +77,7 @@ def numbers_of(bundle: Opened, prompts: tuple[Prompt, ...]) -> Numbers | Uncompu
         return Uncomputed(str(error))
 
 
-def answer_to(bundle: Opened, place: int, prompt: Prompt) -> int:
+def answer_to(bundle: OpenedBundle, place: int, prompt: Prompt) -> int:
     """Return the right answer to a prompt, by its place or by its opener."""
     match bundle.task.answer:
         case AnswerTable(answers):
