@@ -21,7 +21,7 @@ from circuitproof.circuits.graph import Graph
 from circuitproof.cli.helping import GROUPS
 from circuitproof.cli.main import WAITING, main
 from circuitproof.cli.output import INTERRUPTS
-from circuitproof.cli.table import Panel, commands
+from circuitproof.cli.table import HelpPanel, commands
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.nn.transformer import Transformer, initialise
 from circuitproof.tasks.alphabet import TOY
@@ -444,10 +444,10 @@ def test_the_help_has_panels_of_at_most_seven_commands(run):
     """In the order of use, each command once."""
     out = run("--help").out
     panels = Counter(entry.panel for entry in COMMANDS.values())
-    assert set(panels) == set(Panel)
+    assert set(panels) == set(HelpPanel)
     assert max(panels.values()) <= 7
-    assert [out.index(f"\n{panel}:") for panel in Panel] == sorted(
-        out.index(f"\n{panel}:") for panel in Panel
+    assert [out.index(f"\n{panel}:") for panel in HelpPanel] == sorted(
+        out.index(f"\n{panel}:") for panel in HelpPanel
     )
     assert all(out.count(f"\n  {name} ") == 1 for name in COMMANDS)
 

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from circuitproof.cli.table import Entry, Panel, commands, entry_of
+from circuitproof.cli.table import CommandEntry, HelpPanel, commands, entry_of
 
 
 class LazyGroup(TyperGroup):
@@ -21,7 +21,7 @@ class LazyGroup(TyperGroup):
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # noqa: ANN401, ARG002  # it has no public name
         """Write the commands of each panel with what they do."""
-        for panel in Panel:
+        for panel in HelpPanel:
             rows = [(name, _summary(name, one)) for name, one in commands().items() if one.panel is panel]
             with formatter.section(panel):
                 formatter.write_dl(rows)
@@ -34,7 +34,7 @@ class LazyGroup(TyperGroup):
         return None
 
 
-def _summary(name: str, entry: Entry) -> str:
+def _summary(name: str, entry: CommandEntry) -> str:
     """Return the first sentence of a command's docstring from the text of its module."""
     spec = find_spec(entry.module)
     if spec is None or spec.origin is None:
@@ -46,7 +46,7 @@ def _summary(name: str, entry: Entry) -> str:
     return text.partition("\n\n")[0]
 
 
-def _load(name: str, entry: Entry) -> object:
+def _load(name: str, entry: CommandEntry) -> object:
     from circuitproof.cli.helping import HELP, GroupedCommand
     from circuitproof.cli.writing import guarded
 

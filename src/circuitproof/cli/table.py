@@ -9,7 +9,7 @@ EXTENSIONS = "circuitproof.commands"
 """The group of entry points under which an installed package names its own table of commands."""
 
 
-class Panel(StrEnum):
+class HelpPanel(StrEnum):
     """The parts of the help, in the order of use."""
 
     IN = "Bring in"
@@ -21,99 +21,107 @@ class Panel(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CommandEntry:
     """A command: the module of its function, its panel, an example, and whether a kill costs it nothing."""
 
     module: str
-    panel: Panel
+    panel: HelpPanel
     example: str
     resumes: bool = False
 
 
 COMMANDS = {
-    "task": Entry("circuitproof.cli.tasks", Panel.IN, "circuitproof task quotes --out quotes-task.json"),
-    "model": Entry("circuitproof.cli.models", Panel.IN, "circuitproof model run/model"),
-    "circuit": Entry("circuitproof.cli.discovery", Panel.IN, "circuitproof circuit quotes.json --live"),
-    "import-release": Entry(
+    "task": CommandEntry(
+        "circuitproof.cli.tasks", HelpPanel.IN, "circuitproof task quotes --out quotes-task.json"
+    ),
+    "model": CommandEntry("circuitproof.cli.models", HelpPanel.IN, "circuitproof model run/model"),
+    "circuit": CommandEntry(
+        "circuitproof.cli.discovery", HelpPanel.IN, "circuitproof circuit quotes.json --live"
+    ),
+    "import-release": CommandEntry(
         "circuitproof.cli.discovery",
-        Panel.IN,
+        HelpPanel.IN,
         "circuitproof import-release release/norm_free --out released",
     ),
-    "import-hf": Entry(
-        "circuitproof.cli.models", Panel.IN, "circuitproof import-hf gpt2 --out imported --compare"
+    "import-hf": CommandEntry(
+        "circuitproof.cli.models", HelpPanel.IN, "circuitproof import-hf gpt2 --out imported --compare"
     ),
-    "import-tracr": Entry(
-        "circuitproof.cli.models", Panel.IN, "circuitproof import-tracr length --out model"
+    "import-tracr": CommandEntry(
+        "circuitproof.cli.models", HelpPanel.IN, "circuitproof import-tracr length --out model"
     ),
-    "evaluate": Entry(
-        "circuitproof.cli.measuring", Panel.FIND, "circuitproof evaluate --model run/model --task quotes"
+    "evaluate": CommandEntry(
+        "circuitproof.cli.measuring", HelpPanel.FIND, "circuitproof evaluate --model run/model --task quotes"
     ),
-    "extract": Entry(
+    "extract": CommandEntry(
         "circuitproof.cli.discovery",
-        Panel.FIND,
+        HelpPanel.FIND,
         "circuitproof extract --model run/model --task quotes --out quotes.json",
     ),
-    "verify": Entry(
+    "verify": CommandEntry(
         "circuitproof.cli.proving",
-        Panel.PROVE,
+        HelpPanel.PROVE,
         "circuitproof verify --model run/model --task quotes --circuit quotes.json "
         "--epsilon 1/1000 --out bundle",
     ),
-    "radius": Entry(
+    "radius": CommandEntry(
         "circuitproof.cli.proving",
-        Panel.PROVE,
+        HelpPanel.PROVE,
         "circuitproof radius --model run/model --task quotes --circuit quotes.json",
     ),
-    "minimal": Entry(
+    "minimal": CommandEntry(
         "circuitproof.cli.proving",
-        Panel.PROVE,
+        HelpPanel.PROVE,
         "circuitproof minimal --model run/model --task quotes --out bundle",
     ),
-    "claims": Entry(
-        "circuitproof.cli.claims", Panel.PROVE, "circuitproof claims prove claims.toml", resumes=True
+    "claims": CommandEntry(
+        "circuitproof.cli.claims", HelpPanel.PROVE, "circuitproof claims prove claims.toml", resumes=True
     ),
-    "gallery": Entry(
+    "gallery": CommandEntry(
         "circuitproof.cli.gallery",
-        Panel.PROVE,
+        HelpPanel.PROVE,
         "circuitproof gallery norm-free --weights release/norm_free",
         resumes=True,
     ),
-    "cost": Entry(
+    "cost": CommandEntry(
         "circuitproof.cli.solvers",
-        Panel.PROVE,
+        HelpPanel.PROVE,
         "circuitproof cost --model run/model --task quotes --circuit quotes.json",
     ),
-    "install": Entry(
+    "install": CommandEntry(
         "circuitproof.cli.models",
-        Panel.CHANGE,
+        HelpPanel.CHANGE,
         "circuitproof install --model run/model --program 0.0=program.txt --out installed",
     ),
-    "tour": Entry("circuitproof.cli.tour", Panel.LOOK, "circuitproof tour"),
-    "logits": Entry(
+    "tour": CommandEntry("circuitproof.cli.tour", HelpPanel.LOOK, "circuitproof tour"),
+    "logits": CommandEntry(
         "circuitproof.cli.logits",
-        Panel.LOOK,
+        HelpPanel.LOOK,
         'circuitproof logits --model run/model --prompt "1 9 5" --candidates "9 10"',
     ),
-    "show": Entry("circuitproof.cli.viewing", Panel.LOOK, "circuitproof show bundle"),
-    "explain": Entry("circuitproof.cli.viewing", Panel.LOOK, 'circuitproof explain "#3" --bundle bundle'),
-    "report": Entry(
-        "circuitproof.cli.viewing", Panel.SHARE, "circuitproof report bundle --against run/model"
+    "show": CommandEntry("circuitproof.cli.viewing", HelpPanel.LOOK, "circuitproof show bundle"),
+    "explain": CommandEntry(
+        "circuitproof.cli.viewing", HelpPanel.LOOK, 'circuitproof explain "#3" --bundle bundle'
     ),
-    "check": Entry("circuitproof.cli.checking", Panel.SHARE, "circuitproof check bundle --against run/model"),
-    "queries": Entry(
+    "report": CommandEntry(
+        "circuitproof.cli.viewing", HelpPanel.SHARE, "circuitproof report bundle --against run/model"
+    ),
+    "check": CommandEntry(
+        "circuitproof.cli.checking", HelpPanel.SHARE, "circuitproof check bundle --against run/model"
+    ),
+    "queries": CommandEntry(
         "circuitproof.cli.solvers",
-        Panel.SHARE,
+        HelpPanel.SHARE,
         "circuitproof queries --model run/model --task quotes --circuit quotes.json --out queries",
     ),
-    "export-hf": Entry(
-        "circuitproof.cli.models", Panel.SHARE, "circuitproof export-hf --model run/model --out gpt2"
+    "export-hf": CommandEntry(
+        "circuitproof.cli.models", HelpPanel.SHARE, "circuitproof export-hf --model run/model --out gpt2"
     ),
 }
 """The product's own commands, in the order of use."""
 
 
 @cache
-def commands() -> Mapping[str, Entry]:
+def commands() -> Mapping[str, CommandEntry]:
     """Return all commands: the product's, and those of installed packages that name a table of them."""
     from importlib.metadata import entry_points  # a command of the product's need not wait for it
 
@@ -123,6 +131,6 @@ def commands() -> Mapping[str, Entry]:
     return found
 
 
-def entry_of(name: str) -> Entry | None:
+def entry_of(name: str) -> CommandEntry | None:
     """Return a command by its name; where it is not the product's own, other packages are asked."""
     return COMMANDS.get(name) or commands().get(name)

@@ -1,70 +1,70 @@
 """The laboratory's commands, which join those of `circuitproof` through an entry point."""
 
-from circuitproof.cli.table import Entry, Panel
+from circuitproof.cli.table import CommandEntry, HelpPanel
 
 COMMANDS = {
-    "train": Entry(
+    "train": CommandEntry(
         "circuitproof_lab.commands.training",
-        Panel.IN,
+        HelpPanel.IN,
         "circuitproof train recipes/toy-band.toml --out run",
         resumes=True,
     ),
-    "localise": Entry(
+    "localise": CommandEntry(
         "circuitproof_lab.commands.localisation",
-        Panel.FIND,
+        HelpPanel.FIND,
         "circuitproof localise recipes/toy-localisation.toml --out found",
         resumes=True,
     ),
-    "synthesise": Entry(
+    "synthesise": CommandEntry(
         "circuitproof_lab.commands.synthesis",
-        Panel.FIND,
+        HelpPanel.FIND,
         "circuitproof synthesise --model run/model --task quotes --head 0.0 --out program.txt",
     ),
-    "run": Entry(
+    "run": CommandEntry(
         "circuitproof_lab.commands.study",
-        Panel.FIND,
+        HelpPanel.FIND,
         "circuitproof run recipes/code-lm.toml",
         resumes=True,
     ),
-    "variants": Entry(
+    "variants": CommandEntry(
         "circuitproof_lab.commands.variants",
-        Panel.CHANGE,
+        HelpPanel.CHANGE,
         "circuitproof variants recipes/code-lm-variants.toml --seeds 1",
         resumes=True,
     ),
-    "remove-norm": Entry(
+    "remove-norm": CommandEntry(
         "circuitproof_lab.commands.norms",
-        Panel.CHANGE,
+        HelpPanel.CHANGE,
         "circuitproof remove-norm recipes/toy-norm-free.toml --out norm-free",
         resumes=True,
     ),
-    "distill": Entry(
+    "distill": CommandEntry(
         "circuitproof_lab.commands.distillation",
-        Panel.CHANGE,
+        HelpPanel.CHANGE,
         "circuitproof distill recipes/toy-programs.toml --seed 0",
         resumes=True,
     ),
-    "construct": Entry(
+    "construct": CommandEntry(
         "circuitproof_lab.commands.construction",
-        Panel.CHANGE,
+        HelpPanel.CHANGE,
         "circuitproof construct recipes/gpt2-openers.toml",
         resumes=True,
     ),
-    "surrogate": Entry(
+    "surrogate": CommandEntry(
         "circuitproof_lab.commands.surrogate",
-        Panel.CHANGE,
+        HelpPanel.CHANGE,
         "circuitproof surrogate recipes/surrogate.toml --out surrogates",
         resumes=True,
     ),
-    "ledger": Entry(
-        "circuitproof_lab.commands.localisation", Panel.LOOK, "circuitproof ledger found/ledger.jsonl"
+    "ledger": CommandEntry(
+        "circuitproof_lab.commands.localisation", HelpPanel.LOOK, "circuitproof ledger found/ledger.jsonl"
     ),
-    "figures": Entry(
-        "circuitproof_lab.commands.figures", Panel.SHARE, "circuitproof figures run bundle --out figures"
+    "figures": CommandEntry(
+        "circuitproof_lab.commands.figures", HelpPanel.SHARE, "circuitproof figures run bundle --out figures"
     ),
-    "recheck": Entry(
+    "recheck": CommandEntry(
         "circuitproof_lab.commands.synthesis",
-        Panel.SHARE,
+        HelpPanel.SHARE,
         "circuitproof recheck program.unrealisable.json --model run/model --task quotes",
     ),
 }
