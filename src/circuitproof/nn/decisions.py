@@ -16,7 +16,7 @@ from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.domain import by_length
 from circuitproof.tasks.task import Task
 
-CandidateLogits: TypeAlias = Float[Tensor, "circuit prompt candidate"]
+FloatLogits: TypeAlias = Float[Tensor, "circuit prompt candidate"]
 
 _NUMBERS_AT_ONCE = 1 << 26
 
@@ -50,18 +50,18 @@ def score_of(margins: Float[Tensor, " prompt"], task: str) -> Score:
     return Score(right=int((margins > 0).sum()), prompts=len(margins), worst_margin=float(margins.min()))
 
 
-def answer_margins(task: Task, logits: CandidateLogits) -> Float[Tensor, "circuit prompt"]:
+def answer_margins(task: Task, logits: FloatLogits) -> Float[Tensor, "circuit prompt"]:
     """Return by how much the right answer leads the best other candidate."""
     return leads(logits, task.decisions())
 
 
-def leads(logits: CandidateLogits, wanted: Sequence[int]) -> Float[Tensor, "circuit prompt"]:
+def leads(logits: FloatLogits, wanted: Sequence[int]) -> Float[Tensor, "circuit prompt"]:
     """Return by how much the wanted candidate of each prompt, given by its place, leads the best other."""
     is_wanted = torch.nn.functional.one_hot(torch.tensor(wanted), logits.shape[-1]).bool()
     return logits[:, is_wanted] - logits.masked_fill(is_wanted, -torch.inf).amax(-1)
 
 
-def task_logits(model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None) -> CandidateLogits:
+def task_logits(model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None) -> FloatLogits:
     """Return the candidates' logits on every prompt, as many prompts and circuits at a time as fit."""
     task.refuse_smaller(model.architecture.vocabulary)
     if circuits is not None and len(distinct := tuple(dict.fromkeys(circuits))) < len(circuits):

@@ -54,7 +54,7 @@ def propose(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _SampleQuestion:
     """Some prompts of a target."""
 
     target: int
@@ -64,9 +64,9 @@ class _Asked:
     wanted: tuple[int, ...]
 
 
-def _asked(number: int, target: DecisionTarget, places: Sequence[int]) -> _Asked:
+def _asked(number: int, target: DecisionTarget, places: Sequence[int]) -> _SampleQuestion:
     wanted = tuple(target.wanted[place] for place in places)
-    return _Asked(number, places, target.task.only(places), target.circuits, wanted)
+    return _SampleQuestion(number, places, target.task.only(places), target.circuits, wanted)
 
 
 class _FloatDecider:
@@ -97,7 +97,7 @@ class _FloatDecider:
         tokens = self._demands[target].task.prompts[prompt]
         return [tokens[: place + 1] for place in range(len(tokens))]
 
-    def _wrong(self, model: Transformer, asked: _Asked) -> WrongDecision | None:
+    def _wrong(self, model: Transformer, asked: _SampleQuestion) -> WrongDecision | None:
         """Return the worst decision of the first circuit that has one not as wanted."""
         margins = leads(task_logits(model, asked.task, asked.circuits), asked.wanted)
         self.decisions += margins.numel()
