@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from circuitproof.files.codec import to_json
-from circuitproof.importers import hugging_face_gate
+from circuitproof.importers import hugging_face_comparison
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.tasks.alphabet import TOY
 from gpt2_files import gpt2_tensors, write_gpt2
@@ -161,10 +161,10 @@ def test_a_gpt2_is_imported_told_and_exported(run, tmp_path):
 
 def test_an_import_says_how_far_the_logits_differ(run, tmp_path, monkeypatch):
     """As a line, and as JSON for programs."""
-    found = hugging_face_gate.LogitAgreement(
+    found = hugging_face_comparison.LogitAgreement(
         positions=14, largest_logit=3.0, difference=1e-15, difference_fp32=1e-6
     )
-    monkeypatch.setattr(hugging_face_gate, "compare", lambda _source, _model: found)
+    monkeypatch.setattr(hugging_face_comparison, "compare", lambda _source, _model: found)
     source = write_gpt2(tmp_path / "source", tokenizer=None)
     code, out, _ = run("import-hf", source, "--out", tmp_path / "model", "--compare")
     assert code == 0

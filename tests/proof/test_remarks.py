@@ -43,8 +43,8 @@ from circuitproof.proof.remarks import (
     needs_every_edge,
     remarks_on_prompts,
 )
-from circuitproof.proof.silence import is_whole_model
 from circuitproof.proof.verdict import Answer, Refuted, Verdict
+from circuitproof.proof.zero_nodes import is_whole_model
 from circuitproof.tasks.alphabet import Vocabulary
 from circuitproof.tasks.pattern_text import parse_pattern
 from circuitproof.tasks.rules import ClassTable, OnlyOpener, SameOpener

@@ -32,7 +32,7 @@ from circuitproof.solvers.obligations import Questions
 from circuitproof.verbs.counterexamples import counterexample_to_json
 from circuitproof_check.main import Outcome, check
 from hand_models import freeze, table_task
-from mutants import lying, placed
+from mutants import applied_mutants, placed
 from pattern_claims import random_claim
 from tiny_claims import tiny_claim
 from widened import HUGE, RADII, Widened, disagreements, verdicts, widened
@@ -140,7 +140,7 @@ def is_noticed(mutant):
             claim = make(seed)
             exact = verdicts(claim)
             try:
-                with lying(mutant):
+                with applied_mutants(mutant):
                     found = [verdicts(widened(claim, radius, seed)) for radius in (RADII[0], RADII[2], HUGE)]
             except Exception:  # noqa: BLE001  # a prover that stops has proved nothing
                 return True

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 from circuitproof.api.arguments import PathLike, choice, listed, path_of, typed
 from circuitproof.api.showing import show_as
-from circuitproof.circuits.ablating import mean_of, read_ablation_of, spelling_in
 from circuitproof.circuits.ablation import ZERO, Ablation, Counterfactual, Mean, Pooling, Zero
+from circuitproof.circuits.ablation_asked import mean_of, read_ablation_of, spelling_in
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Granularity, Use
 from circuitproof.circuits.spelling import load_circuit as read_circuit

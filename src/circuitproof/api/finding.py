@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from circuitproof.api.arguments import PathLike, Progress, choice, needing_extras, paced, path_of, place_of
 from circuitproof.api.declaring import AnyModel, AnyTask, Model, load_model, model_at, task_at
 from circuitproof.api.showing import show_as
-from circuitproof.circuits.ablating import AskedAblation
+from circuitproof.circuits.ablation_asked import AskedAblation
 from circuitproof.files.locked import claimed
 from circuitproof.find.choices import Objective, Order, RemovalUnit, Search, SelectionRule
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from circuitproof.api.arguments import PathLike, Progress, choice, listed, paced, place_of, typed
 from circuitproof.api.declaring import AnyCircuit, AnyModel, AnyTask, circuit_at, model_at, task_at
 from circuitproof.api.showing import show_as
-from circuitproof.circuits.ablating import AskedAblation
+from circuitproof.circuits.ablation_asked import AskedAblation
 from circuitproof.circuits.graph import Granularity
 from circuitproof.errors import InputError
 from circuitproof.files.locked import claimed

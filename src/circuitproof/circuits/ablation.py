@@ -15,7 +15,7 @@ class Pooling(StrEnum):
     """Which values one mean is taken over."""
 
     POSITION = "position"
-    """Those at the same position, of the prompts that have it."""
+    """Those at the same position, of the prompts that are as long."""
     ALL = "all"
     """Those of all prompts at all positions."""
 

@@ -13,7 +13,7 @@ from circuitproof.files.reading import alone
 from circuitproof.files.replacing import Folder
 
 if TYPE_CHECKING:
-    from circuitproof.importers.hugging_face_gate import LogitAgreement
+    from circuitproof.importers.hugging_face_comparison import LogitAgreement
     from circuitproof.tasks.alphabet import Alphabet
     from circuitproof.verbs.models import Described
 
@@ -110,7 +110,7 @@ def import_hf(
     agreements: list[LogitAgreement] = []
 
     def gate(model: Path) -> None:
-        from circuitproof.importers.hugging_face_gate import compare as beside
+        from circuitproof.importers.hugging_face_comparison import compare as beside
 
         agreements.append(beside(folder, model))
 

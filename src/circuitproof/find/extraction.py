@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from circuitproof.circuits.ablating import AskedAblation, ablation_asked
 from circuitproof.circuits.ablation import ZERO, Ablation, Zero
+from circuitproof.circuits.ablation_asked import AskedAblation, ablation_asked
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.readers import reads_prompt
 from circuitproof.circuits.spelling import load_circuit

@@ -15,7 +15,7 @@ EdgeGroup: TypeAlias = tuple[Edge, ...]
 def parts_of(graph: Graph, removal: RemovalUnit) -> tuple[EdgeGroup, ...]:
     """Return every part of a graph of some granularity, in the order of its edges.
 
-    >>> [len(parts_of(Graph(2, 2, removal.granularity), removal)) for removal in Removal]
+    >>> [len(parts_of(Graph(2, 2, removal.granularity), removal)) for removal in RemovalUnit]
     [26, 15, 46]
     """
     match removal:
@@ -37,7 +37,7 @@ def topological(parts: Sequence[EdgeGroup]) -> tuple[EdgeGroup, ...]:
 def nested(graph: Graph, order: Sequence[EdgeGroup]) -> tuple[Circuit, ...]:
     """Return circuits of the last parts of an order: one, then about a third more each time, then all.
 
-    >>> [len(circuit) for circuit in nested(Graph(2, 2), parts_of(Graph(2, 2), Removal.HEAD))]
+    >>> [len(circuit) for circuit in nested(Graph(2, 2), parts_of(Graph(2, 2), RemovalUnit.HEAD))]
     [1, 2, 3, 4, 5, 7, 9, 12, 16, 21, 26]
     """
     sizes = [1]

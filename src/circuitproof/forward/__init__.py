@@ -1,5 +1,5 @@
-"""What a circuit computes, said once: frozen weights, cells, and one forward pass over any arithmetic.
+"""What a circuit computes, said once: frozen weights, cells, cut edges, one forward pass over any arithmetic.
 
-Names: `frozen.Frozen`, `frozen.open_model`, `cells.Cells`, `forward.Forward`, `interface.Interface`,
-`reach.refuse_unreached_prompts`.
+Names: `frozen.Frozen`, `frozen.open_model`, `cells.Cells`, `substitutes.SubstitutedBinding`,
+`forward.Forward`, `interface.Interface`, `reach.refuse_unreached_prompts`.
 """

@@ -5,9 +5,10 @@ from typing import Any
 
 from circuitproof.circuits.ablation import ZERO, Ablation, Zero
 from circuitproof.errors import DeclarationError
-from circuitproof.forward.binding import PositionBinding, PrefixBinding, Substituted
+from circuitproof.forward.binding import PositionBinding, PrefixBinding
 from circuitproof.forward.cells import BiasKept, Cells, Variant
 from circuitproof.forward.frozen import Frozen
+from circuitproof.forward.substitutes import SubstitutedBinding
 from circuitproof.tasks.domain import Prompt
 
 
@@ -16,7 +17,7 @@ class PromptCells(Cells[Any]):
 
     def __init__(self, frozen: Frozen, ablation: Ablation = ZERO, *, apart: bool = False) -> None:
         if not isinstance(ablation, Zero):
-            self._pairs: Substituted | None = Substituted(frozen.programs, ablation)
+            self._pairs: SubstitutedBinding | None = SubstitutedBinding(frozen.programs, ablation)
             super().__init__(self._pairs, biases=frozen.architecture.biases)
         else:
             self._pairs = None

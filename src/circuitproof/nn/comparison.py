@@ -207,7 +207,9 @@ def _read_tensors(file: Path) -> tuple[Sequence[Prompt], Sequence[tuple[tuple[Fr
             f"{file}: logits are {logits.dtype} of shape {logits.shape}, want finite floats "
             "[prompt, position, token] or [prompt, token]"
         )
-    return tokens.tolist(), [_rationals(one if one.ndim > 1 else one[None]) for one in logits]
+    return [tuple(row) for row in tokens.tolist()], [
+        _rationals(one if one.ndim > 1 else one[None]) for one in logits
+    ]
 
 
 def _rationals(rows: npt.NDArray[np.floating]) -> tuple[tuple[Fraction, ...], ...]:

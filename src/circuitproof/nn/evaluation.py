@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from circuitproof.circuits.ablating import AskedAblation
+from circuitproof.circuits.ablation_asked import AskedAblation
 from circuitproof.circuits.circuit import Circuit, empty, whole
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.files.canonical import Json

@@ -10,9 +10,9 @@ from circuitproof.circuits.graph import Edge, Granularity, Graph, Port, Use
 from circuitproof.circuits.readers import readers, reads_prompt
 from circuitproof.circuits.smaller import circuits_of_size
 from circuitproof.errors import InputError
-from circuitproof.forward.binding import Substituted
 from circuitproof.forward.cells import Variant, refuse_unreadable
 from circuitproof.forward.frozen import Frozen
+from circuitproof.forward.substitutes import SubstitutedBinding
 from circuitproof.models.declaration import ProgramHeads
 from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, ExactNumbers
 from circuitproof.proof.properties.property import Property
@@ -63,7 +63,7 @@ class Claim:
         except InputError as error:
             raise InputError(f"{ablation.kind} ablation: {error}") from error
         if not isinstance(ablation, Zero):
-            binding = Substituted(self.frozen.programs, ablation)
+            binding = SubstitutedBinding(self.frozen.programs, ablation)
             for prompt in prompts:
                 binding.substitute(binding.at(prompt, len(prompt)))
 

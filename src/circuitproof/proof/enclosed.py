@@ -12,10 +12,10 @@ class NotKnown:
     """Nobody knows: neither equal to anything nor different, neither true nor false. Ask `isinstance`."""
 
     def __eq__(self, other: object) -> NoReturn:
-        raise TypeError(f"what is not known cannot be compared with {other!r}; ask prove.known")
+        raise TypeError(f"what is not known cannot be compared with {other!r}; ask proof.known")
 
     def __ne__(self, other: object) -> NoReturn:
-        raise TypeError(f"what is not known cannot be compared with {other!r}; ask prove.known")
+        raise TypeError(f"what is not known cannot be compared with {other!r}; ask proof.known")
 
     def __bool__(self) -> NoReturn:
         raise TypeError("what is not known is neither true nor false; ask `is True` or `is False`")
@@ -65,7 +65,7 @@ class Enclosed:
         object.__setattr__(self, "decision", frozenset({self.leader}) if is_known else NOT_KNOWN)
 
     def __eq__(self, other: object) -> NoReturn:
-        raise TypeError("enclosed logits are not equal and not different; ask prove.known")
+        raise TypeError("enclosed logits are not equal and not different; ask proof.known")
 
     def __hash__(self) -> NoReturn:
         raise TypeError("enclosed logits cannot be looked up")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from circuitproof.circuits.ablating import AskedAblation, ablation_asked
+from circuitproof.circuits.ablation_asked import AskedAblation, ablation_asked
 from circuitproof.circuits.circuit import Circuit, whole
 from circuitproof.circuits.graph import Graph
 from circuitproof.circuits.spelling import load_circuit

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.circuits.ablating import AskedAblation
 from circuitproof.circuits.ablation import Zero
+from circuitproof.circuits.ablation_asked import AskedAblation
 from circuitproof.circuits.circuit import Circuit, circuit_of
 from circuitproof.circuits.graph import Granularity
 from circuitproof.circuits.readers import reads_prompt

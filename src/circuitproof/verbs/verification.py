@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from circuitproof.bundle.files import write_bundle
-from circuitproof.circuits.ablating import AskedAblation
+from circuitproof.circuits.ablation_asked import AskedAblation
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Graph
 from circuitproof.errors import UsageError, asked_for, keeping

@@ -1,6 +1,6 @@
-"""Distilling attention into programs: installing them in a trained model, and what follows from it.
+"""Distilling attention into programs: searching them, certifying that none will do, installing, healing.
 
-Names: `synthesise.synthesise`, `synthesis.Bounds`, `synthesis.Synthesis`, `unrealisable.Unrealisable`,
-`unrealisable.recheck`, `install.install`, `heal.Treatment`, `lesion.Behaviour`, `migrate.Migration`,
-`calibrate.calibrate`, `audit.audit`.
+Names: `synthesise.synthesise`, `program_search.ProgramSearch`, `synthesis.Bounds`, `synthesis.Synthesis`,
+`unrealisable.Unrealisable`, `unrealisable.recheck`, `install.install`, `heal.Treatment`, `lesion.Behaviour`,
+`migrate.Migration`, `calibrate.calibrate`, `audit.audit`.
 """

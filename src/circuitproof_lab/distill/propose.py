@@ -12,13 +12,13 @@ from circuitproof.programs.syntax import Program
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.task import Task
+from circuitproof_lab.distill.attention import AttentionRecord, record
 from circuitproof_lab.distill.decide import WrongDecision
 from circuitproof_lab.distill.decision_target import DecisionTarget
 from circuitproof_lab.distill.install import install
 from circuitproof_lab.distill.meanings import Meanings
 from circuitproof_lab.distill.prefix_table import PrefixTable
-from circuitproof_lab.distill.record import AttentionRecord, record
-from circuitproof_lab.distill.search import ProgramSearch
+from circuitproof_lab.distill.program_search import ProgramSearch
 from circuitproof_lab.distill.synthesis import Bounds, SearchEffort
 
 _SHARE = 13

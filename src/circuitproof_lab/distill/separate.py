@@ -7,9 +7,9 @@ import numpy as np
 from circuitproof.programs.candidates import Language, NamedOperand
 from circuitproof.programs.features import WordKind
 from circuitproof.tasks.domain import Prompt
+from circuitproof_lab.distill.attention import AttentionRecord
 from circuitproof_lab.distill.meanings import Meanings
 from circuitproof_lab.distill.prefix_table import ByteRows
-from circuitproof_lab.distill.record import AttentionRecord
 
 
 def separating_word(

@@ -11,8 +11,8 @@ from circuitproof.find.choices import Objective
 from circuitproof.programs.candidates import Grammar, NamedOperand
 from circuitproof.programs.syntax import Program
 from circuitproof.programs.text import to_text
+from circuitproof_lab.distill.attention import AttentionRecord
 from circuitproof_lab.distill.choices import Growth, Scope
-from circuitproof_lab.distill.record import AttentionRecord
 from circuitproof_lab.distill.unrealisable import Unrealisable
 
 

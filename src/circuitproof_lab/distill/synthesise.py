@@ -28,12 +28,12 @@ from circuitproof.programs.syntax import Program
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.fold import fold
 from circuitproof.tasks.task import Task
+from circuitproof_lab.distill.attention import record
 from circuitproof_lab.distill.choices import Scope
 from circuitproof_lab.distill.decide import Decider, with_program
 from circuitproof_lab.distill.decision_target import DecisionTarget, targets_of
 from circuitproof_lab.distill.prefix_table import PrefixTable
-from circuitproof_lab.distill.record import record
-from circuitproof_lab.distill.search import ProgramSearch
+from circuitproof_lab.distill.program_search import ProgramSearch
 from circuitproof_lab.distill.synthesis import (
     Bounds,
     Realised,

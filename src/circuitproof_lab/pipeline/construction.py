@@ -13,8 +13,8 @@ from circuitproof.forward.frozen import open_model
 from circuitproof.models.declaration import NO_PROGRAMS, Declaration
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.nn.transformer import Transformer, initialise
-from circuitproof_lab.distill.frozen import share_below
 from circuitproof_lab.distill.install import install
+from circuitproof_lab.distill.shared_below import share_below
 from circuitproof_lab.pipeline.construction_recipe import Construction, SeededBase
 from circuitproof_lab.pipeline.sizes import model_size
 from circuitproof_lab.pipeline.stages.calibrate import (

@@ -29,10 +29,10 @@ from circuitproof_lab.distill.migrate import Fate, Migration, migration_of
 from circuitproof_lab.pipeline.distillation_recipe import DistillationRecipe
 from circuitproof_lab.pipeline.sizes import model_size, training_size
 from circuitproof_lab.pipeline.stages.extract import CircuitSearch, extract_circuit
-from circuitproof_lab.pipeline.stages.final_proof import DistillationProof, prove_final
 from circuitproof_lab.pipeline.stages.heal import HealingCourse, heal
 from circuitproof_lab.pipeline.stages.install import Stopped, install_programs, new_heads
 from circuitproof_lab.pipeline.stages.prove import CircuitClaim
+from circuitproof_lab.pipeline.stages.prove_final import DistillationProof, prove_final
 from circuitproof_lab.pipeline.stages.train import MODEL, declared_by, train_recipe
 from circuitproof_lab.records.migration import MIGRATION, RoundRecord
 from circuitproof_lab.train.loop import Watcher

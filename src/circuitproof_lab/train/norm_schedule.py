@@ -39,7 +39,7 @@ class FadeSteps:
     def blend(self, step: int) -> float:
         """Return how far the norm has faded at a step, from 0 to 1.
 
-        >>> [Span(2, 5).blend(step) for step in range(7)]
+        >>> [FadeSteps(2, 5).blend(step) for step in range(7)]
         [0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
         """
         return min(max(step - self.first + 1, 0) / (self.last - self.first + 1), 1.0)

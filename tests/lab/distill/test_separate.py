@@ -4,9 +4,9 @@ from circuitproof.models.operators import Attention
 from circuitproof.programs.candidates import Grammar, NamedOperand, words_of
 from circuitproof.programs.features import Feature, WordKind
 from circuitproof.programs.text import parse
+from circuitproof_lab.distill.attention import AttentionRecord
 from circuitproof_lab.distill.meanings import Meanings
 from circuitproof_lab.distill.prefix_table import PrefixTable
-from circuitproof_lab.distill.record import AttentionRecord
 from circuitproof_lab.distill.separate import separating_word
 
 PROMPTS = ((1, 9, 5, 6), (1, 5, 9, 6), (1, 6, 5, 9), (1, 9, 6, 6))

@@ -19,8 +19,8 @@ from circuitproof.proof.properties.property import Property, PropertyWords
 from circuitproof.proof.properties.questions import Compared, EachPrompt, PropertyQuestion, Sought
 from circuitproof.proof.regions.disturbed import Point
 from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, Tied, constant
-from circuitproof.proof.silence import is_whole_model
 from circuitproof.proof.verdict import Answer, Battery
+from circuitproof.proof.zero_nodes import is_whole_model
 from circuitproof.tasks.domain import Prompt
 
 

@@ -15,9 +15,9 @@ from circuitproof.nn.checkpoint import load_tensors, save_tensors
 from circuitproof.nn.transformer import Transformer
 from circuitproof_lab.distill.audit import audit
 from circuitproof_lab.distill.calibrate import Rung, calibrate, worst_radius
-from circuitproof_lab.distill.frozen import share_below
 from circuitproof_lab.distill.install import replace_tensors
 from circuitproof_lab.distill.lesion import Behaviour, silence
+from circuitproof_lab.distill.shared_below import share_below
 from circuitproof_lab.pipeline.construction_recipe import Blueprint, Construction, QualityBudget, RungChoice
 from circuitproof_lab.records.audit import CHOSEN, Audit, ChosenRung, Losses, MeasuredState
 

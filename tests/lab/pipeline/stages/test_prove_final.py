@@ -13,8 +13,8 @@ from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_check.main import Outcome
 from circuitproof_lab.distill.lesion import Behaviour
-from circuitproof_lab.pipeline.stages.final_proof import prove_final
 from circuitproof_lab.pipeline.stages.prove import CircuitClaim
+from circuitproof_lab.pipeline.stages.prove_final import prove_final
 from hand_models import QUOTE_EDGES, QUOTE_SIZES, circuit_of, quote_model
 
 TWO_HEADS = replace(QUOTE_SIZES, heads=2)

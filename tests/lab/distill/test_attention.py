@@ -9,8 +9,8 @@ from circuitproof.importers.release import load_release
 from circuitproof.models.operators import Attention
 from circuitproof.nn.transformer import AttentionLayer
 from circuitproof.tasks.quotes import toy_quotes
+from circuitproof_lab.distill.attention import record
 from circuitproof_lab.distill.prefix_table import PrefixTable
-from circuitproof_lab.distill.record import record
 from distractor_models import HEAD, distractor_model
 from floats import within
 from models import NORMS, PROGRAMS, random_model, tiny_architecture

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 from circuitproof.errors import InputError
 from circuitproof.files.codec import to_json
 from circuitproof.importers.hugging_face import import_hf
-from circuitproof.importers.hugging_face_gate import compare
+from circuitproof.importers.hugging_face_comparison import compare
 from gpt2_files import CONFIG, logits_by_hand, write_gpt2
 from places import REFERENCE
 

@@ -14,10 +14,10 @@ from circuitproof.errors import OverdueError
 from circuitproof.programs.candidates import Language, NamedOperand, words_of
 from circuitproof.proof.effort import Pace
 from circuitproof.tasks.domain import Prompt
+from circuitproof_lab.distill.attention import AttentionRecord
 from circuitproof_lab.distill.choices import Growth
 from circuitproof_lab.distill.decide import WrongDecision, growing
 from circuitproof_lab.distill.meanings import Meanings
-from circuitproof_lab.distill.record import AttentionRecord
 from circuitproof_lab.distill.separate import separating_word
 from circuitproof_lab.distill.synthesis import Bounds, Leader, SearchEffort
 

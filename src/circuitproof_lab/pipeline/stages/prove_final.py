@@ -15,8 +15,7 @@ from circuitproof.proof.verdict import Verdict
 from circuitproof_check.main import Outcome
 from circuitproof_lab.pipeline.stages.check import check_bundle
 from circuitproof_lab.pipeline.stages.prove import CircuitClaim, prove_circuit, trimmed
-
-_PROOF = "proof.json"
+from circuitproof_lab.records.proof import PROOF, KeptVerdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,21 +48,14 @@ class DistillationProof:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
-    """What is kept of a proof: the verdict on each property, by its kind."""
-
-    verdicts: Mapping[str, Verdict]
-
-
 def prove_final(run: Run, asked: CircuitClaim) -> DistillationProof:
     """Prove what a circuit does on its task, and let the independent checker confirm the bundle."""
 
-    def prove() -> Verdicts:
+    def prove() -> KeptVerdicts:
         battery = prove_circuit(run, asked).battery
-        return Verdicts({str(answer.prop.kind): answer.verdict for answer in battery.answers})
+        return KeptVerdicts({str(answer.prop.kind): answer.verdict for answer in battery.answers})
 
-    circuit, kept = trimmed(run, asked), run.record(_PROOF, Verdicts, prove)
+    circuit, kept = trimmed(run, asked), run.record(PROOF, KeptVerdicts, prove)
     bundle = run.folder / asked.bundle_folder
     programs = open_model(asked.model).programs
     return DistillationProof(
