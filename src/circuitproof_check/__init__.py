@@ -1,5 +1,9 @@
-"""The independent checker: standard library only, nothing shared with circuitproof."""
+"""The independent checker: standard library only, nothing shared with circuitproof.
+
+Names: `main.check`, `claim.Claim`, `ablation.Ablation`, `forward.Forward`, which recomputes circuits and what
+cut edges carry, `gates`, `properties`, `remarks`, `summary`, `work`, which bounds all of it.
+"""
 
 __version__ = "0.1.0"
-FORMAT = 2
+FORMAT = 3
 """The format of bundles that it reads."""

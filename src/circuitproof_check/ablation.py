@@ -1,4 +1,4 @@
-"""What a cut edge carries: nothing, a mean over declared prompts, or its source's output on a partner."""
+"""What cut edges are declared to carry: nothing, a mean, or a partner's; `forward.Forward` computes it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

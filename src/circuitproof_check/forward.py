@@ -239,9 +239,10 @@ class Forward:
 
 
 def _layers(node: Node, sources: Sequence[Node], biases: Biases) -> list[int]:
-    """Return the layers whose shared bias a node reads, each once."""
+    """Return the layers whose shared bias a node reads, each once; a program head reads at its value port."""
     spend(OBJECT + STEP * len(biases))
-    kept = {layer for reader, layer in biases if reader in (node, node.reader)}
+    own = (node, node.reader, node.at(node.port or VALUE)) if node.is_head else (node,)
+    kept = {layer for reader, layer in biases if reader in own}
     return sorted({source.layer for source in paid(sources) if source.is_head} | kept)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from .architecture import Architecture, read_architecture, tensor_shapes
 from .claim import Claim, Lines, read_programs
 from .identity import check_table
+from .programs import Program
 from .reading import UnreadableError, items, mapping, named, open_sealed, parse_json, require, sha256
 from .tensors import Slice, Tensor, read_safetensors, stored_size
 
@@ -19,6 +20,7 @@ class _Model:
 
     architecture: Architecture
     lines: Lines
+    programs: Mapping[tuple[int, int], Program]
     alphabet: object
     tensors: Mapping[str, Tensor]
 
@@ -32,11 +34,11 @@ def _read_model(directory: Path) -> _Model:
     where = named(directory / DECLARATION)
     declared = mapping(parse_json(sealed.read(DECLARATION), where), where)
     size = read_architecture(declared.get("architecture"), where)
-    lines, _ = read_programs(declared.get("programs", {}), where, size)
+    lines, programs = read_programs(declared.get("programs", {}), where, size)
     shapes = tensor_shapes(size, lines)
     most = stored_size({name: Slice(shape, None, "") for name, shape in shapes.items()})
     tensors = read_safetensors(sealed.read(WEIGHTS, most), named(directory / WEIGHTS))
-    return _Model(size, lines, declared.get("alphabet"), tensors)
+    return _Model(size, lines, programs, declared.get("alphabet"), tensors)
 
 
 def check_against(
@@ -48,7 +50,7 @@ def check_against(
     """
     model, where = _read_model(directory), named(directory)
     require("architecture_is_of_the_model", claim.architecture == model.architecture, where)
-    require("programs_are_of_the_model", claim.lines == model.lines, where)
+    require("programs_are_of_the_model", claim.programs == model.programs, where)
     names = None if model.alphabet is None else dict(enumerate(items(model.alphabet, where)))
     are_known = names is None or all(names.get(token) == name for token, name in claim.task.names.items())
     require("names_are_of_the_model", are_known, where)

@@ -29,11 +29,10 @@ def found_remarks(case: Case, claimed: Property, proved: Sequence[Property], evi
     said = _of_property(case, claimed, proved, evidence)
     if case.claim.ablation.is_zero or claimed.kind == "lesion identity":
         return said
-    if claimed.kind in ("necessity", *_SIZES):
+    if claimed.kind in ("necessity", "agreement", *_SIZES):
         return said + _of_prompts(case.claim)
     every = all_edges(case.claim.architecture, case.claim.shape)
-    has_cut = len(case.claim.edges) < len(every) or claimed.kind == "agreement"
-    of_prompts = _of_prompts(case.claim) if has_cut else []
+    of_prompts = _of_prompts(case.claim) if len(case.claim.edges) < len(every) else []
     return said + of_prompts + _if("logits of the whole model", _is_as_model(case))
 
 

@@ -150,7 +150,8 @@ def _property_words(claimed: Property, further: tuple[str, ...]) -> str:
         size = f" at {_epsilon(claimed.epsilon)}"
         further = (f"{claimed.at}, {_positions(claimed.positions)}", *further)
     if claimed.kind == "agreement":
-        further = (f"{len(claimed.circuits[0])} edges", *further)
+        count = len(claimed.circuits[0])
+        further = (f"{count} edge{'s' * (count != 1)}", *further)
     return f"{claimed.kind}{size}" + (f" [{'; '.join(further)}]" if further else "")
 
 

@@ -287,4 +287,4 @@ def test_the_version_is_that_of_the_package(capsys):
     """One number, said in two places that share no code."""
     with pytest.raises(SystemExit):
         main(["--version"])
-    assert capsys.readouterr().out == f"circuitproof-check {version('circuitproof')}, format 2\n"
+    assert capsys.readouterr().out == f"circuitproof-check {version('circuitproof')}, format 3\n"

@@ -134,6 +134,25 @@ def test_a_model_without_programs_need_not_name_them(tmp_path):
     assert check(bundle.write(tmp_path / "b"), tmp_path / "m")[0] is Outcome.VALID
 
 
+def test_two_spellings_of_a_program_are_one(tmp_path):
+    """A model may say `token_match == true` where a claim says `token_match`; another rule is another."""
+    bundle = proving(fitting(), "equivalence")
+    for name in [one for one in bundle.tensors if one.startswith(("head.0.0.query", "head.0.0.key"))]:
+        del bundle.tensors[name]
+    bundle.claim["programs"] = spelled("token_match")
+    for rule in ("token_match == true", "token_match == false"):
+        declared = {"architecture": bundle.claim["architecture"], "programs": spelled(rule), "alphabet": None}
+        weights = maker.safetensors(bundle.tensors)
+        maker.seal(tmp_path / rule, {"model.json": maker.as_bytes(declared), "weights.safetensors": weights})
+        _, sentence = check(bundle.write(tmp_path / f"bundle of {rule}"), tmp_path / rule)
+        assert ("programs are of the model" in sentence) is rule.endswith("false"), sentence
+
+
+def spelled(rule):
+    """Return a program of one rule."""
+    return {"0.0": ["default 0", f"add 1 when {rule}", "otherwise self"]}
+
+
 def test_what_is_not_a_model_directory_is_a_failure(tmp_path):
     """Nothing can be said about the bundle's model."""
     bundle = proving(fitting(), "equivalence").write(tmp_path / "b")

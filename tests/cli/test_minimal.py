@@ -1,7 +1,9 @@
 import json
+from dataclasses import replace
 
 import pytest
 
+from circuitproof.circuits.ablation import Mean
 from circuitproof.circuits.graph import Head
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.programs.text import parse
@@ -81,7 +83,7 @@ def test_a_circuit_no_part_of_which_will_do_is_refuted(run, model, tmp_path):
     assert f"{tried}: none decides the task" in out
 
 
-def test_edges_that_carry_a_constant_aremarked_edges():
+def test_edges_that_carry_a_constant_are_marked():
     """A node that reads nothing puts out its biases: who reads the circuit must not take it for a reader."""
     kept = circuit_of(["embed -> logits", "head 0.0 -> logits"])
     assert list(marked_edges(kept, {})) == [
@@ -90,6 +92,10 @@ def test_edges_that_carry_a_constant_aremarked_edges():
     ]
     sometimes = parse("default 0\nadd 1 when key_token == 3\notherwise nowhere")
     assert list(marked_edges(kept, {Head(0, 0): sometimes})) == ["embed -> logits", "head 0.0 -> logits"]
+    meant = replace(
+        kept, ablation=Mean(((0,), (1,)))
+    )  # what stands at the head's cut inputs differs by position
+    assert list(marked_edges(meant, {})) == ["embed -> logits", "head 0.0 -> logits"]
 
 
 def test_json_holds_the_same(run, model):

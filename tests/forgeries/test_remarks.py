@@ -149,6 +149,22 @@ def ported() -> Claim:
     return Claim(frozen, circuit, table_task({(0, 1): 0, (1, 1): 1, (2, 2): 0}), (Necessity(),))
 
 
+def programmed() -> Claim:
+    """Return the necessity of an edge that only brings a bias, into the value port of a program head."""
+    sizes = replace(PLAIN, layers=2, mlp_width=0, biases=True)
+    weights = {
+        "embed.token": [[-1, 0], [-9, 0], [0, 0], [0, 0], [0, 0]],
+        "attention.0.output.bias": [3, 0],
+        "head.1.0.value.weight": IDENTITY,
+        "head.1.0.output.weight": IDENTITY,
+        "logits.weight": READ_OFF,
+    }
+    frozen = freeze(build(weights, sizes, {Head(1, 0): parse(ALWAYS)}))
+    edges = ("embed -> head 1.0 value", "head 0.0 -> head 1.0 value", "head 1.0 -> logits")
+    circuit = parse_edges(replace(frozen.graph, granularity=Granularity.PORT), edges, "test")
+    return Claim(frozen, circuit, table_task({(0,): 0, (1,): 1}), (Necessity(),))
+
+
 def partners(**tokens: int) -> Counterfactual:
     """Return the partner of some tokens."""
     return Counterfactual(tuple(((int(one[1:]),), (other,)) for one, other in tokens.items()))
@@ -185,6 +201,10 @@ MADE = {
     "a shared bias by port": (
         ported,
         [f"{word}: {edge}" for word in ("shared bias", "constant source") for edge in BY_PORT],
+    ),
+    "a shared bias at a program head": (
+        programmed,
+        [f"{word}: head 0.0 -> head 1.0 value" for word in ("shared bias", "constant source")],
     ),
     "the need of every edge": (lambda: needed(BETWEEN, Necessity()), []),
     "the need of every edge beside one prompt": (

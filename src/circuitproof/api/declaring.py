@@ -164,7 +164,11 @@ def circuit(
     `granularity` is then "port", otherwise "head". What cut edges carry is the `ablation`: nothing, or what
     `cp.mean` or `cp.counterfactual` returns.
     """
-    kept = listed("edges", edges, "a list of edges such as ['embed -> head 0.0']")
+    wanted = "a list of edges such as ['embed -> head 0.0']"
+    kept = [
+        typed("an edge", one, str, "a text such as 'embed -> head 0.0'")
+        for one in listed("edges", edges, wanted)
+    ]
     if granularity is None:
         told = Granularity.PORT if any(map(_names_port, kept)) else Granularity.HEAD
     else:

@@ -44,12 +44,13 @@ def explain(
     *,
     model: AnyModel | None = None,
     deadline: float | None = 10.0,
+    operations: int | None = None,
 ) -> Explanation:
     """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it.
 
     The prompt is a text of tokens' names or numbers, a sequence of tokens, or its place in the bundle; with
     the bundle's `model` it may be plain text, which the model's tokenizer reads. After a norm, what flips it
-    is searched for until the `deadline`.
+    is searched for until the `deadline`. `operations` is how much work the checker may do first.
     """
     reader = None
     match prompt:
@@ -59,7 +60,9 @@ def explain(
             spelled = f"#{prompt}"
         case _:
             spelled = " ".join(map(str, listed("prompt", prompt, "a text, a place or a list of tokens")))
-    return explain_prompt(tell(bundle_path(bundle)), spelled, paced(deadline, None), reader)
+    return explain_prompt(
+        tell(bundle_path(bundle), Beside(operations=operations)), spelled, paced(deadline, None), reader
+    )
 
 
 def logits(
@@ -102,13 +105,18 @@ def report(
     *,
     against: AnyModel | None = None,
     task: PathLike | None = None,
+    operations: int | None = None,
     out: PathLike | None = None,
 ) -> Page:
-    """Return the page of a bundle or of a run folder, and write it to `out`, a new file, if that is given."""
+    """Return the page of a bundle or of a run folder, and write it to `out`, a new file, if that is given.
+
+    `operations` is how much work the checker may do, as for `check`.
+    """
     place = place_of(out)
     refuse_existing(place)
     compared = None if against is None else model_at(against).path
-    shown = look_at(bundle_path(path), Beside(compared, task=None if task is None else path_of("task", task)))
+    beside = Beside(compared, task=None if task is None else path_of("task", task), operations=operations)
+    shown = look_at(bundle_path(path), beside)
     html = shown.page()
     if place is not None:
         write_file(place, html.encode())

@@ -137,7 +137,7 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
     task: AnyTask,
     circuit: AnyCircuit | None = None,
     *,
-    granularity: str = Granularity.HEAD,
+    granularity: str | None = None,
     ablation: AskedAblation = None,
     most: int | None = None,
     budget: int = 5_000,
@@ -158,7 +158,10 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
         cp.minimal(model, "quotes", circuit, deadline=60).search.minimum
     """
     opened, asked, place = model_at(model).frozen, task_at(task), place_of(out)
-    space = SearchSpace(circuit_at(circuit), choice("granularity", granularity, Granularity), ablation)
+    if circuit is not None and granularity is not None:
+        raise InputError("granularity does nothing beside a circuit, which has its own; leave it out")
+    told = choice("granularity", granularity or Granularity.HEAD, Granularity)
+    space = SearchSpace(circuit_at(circuit), told, ablation)
     for name, bound in (("most", most), ("budget", budget)):
         if bound is not None and typed(name, bound, int, "a whole number") < 1:
             raise InputError(f"{name} is {bound}, want at least 1")

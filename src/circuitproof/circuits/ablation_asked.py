@@ -37,6 +37,9 @@ def ablation_asked(asked: AskedAblation, task: Task, tokens: Alphabet | None) ->
     """
     if asked is None or isinstance(asked, Ablation):
         return asked
+    if not isinstance(asked, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # anything may be given
+        kind = type(asked).__name__
+        raise InputError(f"the ablation is of type {kind}, want a word, a file, or what cp.mean returns")
     if str(asked) == AblationWord.ZERO:
         return ZERO
     if isinstance(task.domain, Pattern):

@@ -3,5 +3,6 @@
 Names: `canonical.Json`, `canonical.Digest`, `canonical.canonical_json`, `canonical.readable_json`,
 `canonical.digest_json`, `canonical.write_file`, `reading.Fields`, `reading.reading`, `reading.read_json`,
 `reading.read_toml`, `reading.write_rational`, `words.Reader`, `sealed.write_sealed`, `sealed.read_manifest`,
-`sealed.check_seal`, `replacing.replacing`, `printing.printable`, `locked.locked`, `locked.claimed`.
+`sealed.check_seal`, `replacing.replacing`, `printing.printable`, `locked.locked`, `locked.claimed`,
+`run.begin_run`, `run.Run`, `records.read_record`.
 """

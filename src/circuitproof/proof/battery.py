@@ -78,8 +78,9 @@ def remarks(
         return said
     if prop.is_about_edges:
         return (*said, *context.of_prompts)
-    has_cut = context.lacks_edges or prop.shown_beside() is not None
-    of_prompts = context.of_prompts if has_cut else ()
+    if prop.shown_beside() is not None:
+        return (*said, *context.of_prompts)
+    of_prompts = context.of_prompts if context.lacks_edges else ()
     return (*said, *of_prompts, *perhaps(Plain.AS_MODEL, context.is_as_model))
 
 

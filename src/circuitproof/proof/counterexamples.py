@@ -50,7 +50,9 @@ def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
         case Replay(prompts):
             shown, eta = [one.prompt for one in prompts], prompts[0].perturbation or ()
             says = f"wanted is what {answer.prop.beside} decides" if answer.prop.beside else ""
-            return Counterexample(answer.prop, answer.prop.replayed(claim, shown, eta), says)
+            found = answer.prop.replayed(claim, shown, eta)
+            says += "; a tie is no clear decision" * (answer.prop.wants_clear and any(map(_has_tie, found)))
+            return Counterexample(answer.prop, found, says)
         case OneEdge(place):
             return Counterexample(answer.prop, (), f"no prompt needs {list(claim.circuit)[place]}")
         case OneCircuit(circuit, evidence):
@@ -95,3 +97,9 @@ def fold_of(claim: Claim, circuit: Circuit, prompt: Prompt) -> CandidateLogits:
     """Return the logits of one prompt, computed anew."""
     folded = fold(claim.frozen, claim.task.candidates, [circuit], [prompt], arithmetic=claim.arithmetic)
     return folded.of(circuit)[0]
+
+
+def _has_tie(one: Decided) -> bool:
+    return any(
+        isinstance(decision, frozenset) and len(decision) > 1 for decision in (one.wanted, one.decided)
+    )

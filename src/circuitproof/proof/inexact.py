@@ -1,4 +1,4 @@
-"""What of a claim has no value in its arithmetic, and what to do then: said here and nowhere else."""
+"""What of a claim has no value in its arithmetic, and what to do; which operators: `models.operators`."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING

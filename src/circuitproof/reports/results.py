@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from circuitproof.arithmetic.rounding import nearest_double
+from circuitproof.circuits.ablation import is_uniform
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.readers import constant_edges
 from circuitproof.files.reading import shown
@@ -95,7 +96,7 @@ def _end(search: "FewestEdges") -> str:
 
 def marked_edges(circuit: Circuit, programs: ProgramHeads) -> Iterator[str]:
     """Return a circuit's edges, those that carry the same at every position of every prompt marked."""
-    constant = constant_edges(circuit, programs)
+    constant = constant_edges(circuit, programs) if is_uniform(circuit.ablation) else ()
     return (
         f"{edge} (a constant: its source reads nothing)" if edge in constant else f"{edge}"
         for edge in circuit

@@ -44,6 +44,7 @@ class Agreement(Property):
 
     kind: ClassVar[Kind] = Kind.AGREEMENT
     is_known_on_patterns: ClassVar[bool] = True
+    wants_clear: ClassVar[bool] = True
     second: ClassVar[str] = "other"
     beside: ClassVar[str] = "the other circuit"
 

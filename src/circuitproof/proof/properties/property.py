@@ -63,6 +63,8 @@ class Property(ABC):
     implies_equivalence: ClassVar[bool] = False
     wants_witnesses: ClassVar[bool] = False
     """Whether a prompt that is shown speaks for it; one that is shown speaks against the others."""
+    wants_clear: ClassVar[bool] = False
+    """Whether two equal ties speak against it, where two circuits are compared."""
     second: ClassVar[str] = ""
     """What evidence calls the second circuit, where two are compared."""
     beside: ClassVar[str] = ""
