@@ -1,4 +1,4 @@
-"""Every command that writes goes through here: the rule of `text.replacing`, and the option `--force`."""
+"""Every command that writes goes through here: the rule of `files.replacing`, and the option `--force`."""
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack

@@ -4,5 +4,5 @@ Names: `canonical.Json`, `canonical.Digest`, `canonical.canonical_json`, `canoni
 `canonical.digest_json`, `canonical.write_file`, `reading.Fields`, `reading.reading`, `reading.read_json`,
 `reading.read_toml`, `reading.write_rational`, `words.Reader`, `sealed.write_sealed`, `sealed.read_manifest`,
 `sealed.check_seal`, `replacing.replacing`, `printing.printable`, `locked.locked`, `locked.claimed`,
-`run.begin_run`, `run.Run`, `records.read_record`.
+`canonical.refuse_existing`, `run.begin_run`, `run.Run`, `records.read_record`.
 """
