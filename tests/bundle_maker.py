@@ -574,7 +574,7 @@ def on_ablation(bundle: Bundle, kind: str) -> list[str]:
     else:
         word, count = "own partners", sum([prompt, prompt] in ablation["pairs"] for prompt in prompts)
     own, every = bundle.claim["circuit"]["edges"], every_edge(bundle.claim["architecture"])
-    if kind in ("necessity", "subset minimality", "minimum"):
+    if kind in ("necessity", "subset minimality", "minimum", "agreement"):
         return [f"{word}: {count}"] * bool(count)
     is_same = all(Naive(bundle, own, p).logits() == Naive(bundle, every, p).logits() for p in prompts)
     is_cut = set(own) != set(edges_of(bundle.claim))

@@ -673,7 +673,7 @@ class Statement:
         else:
             own = [self.carried.about(prompt) == prompt for prompt in self.prompts]
             said = [f"own partners: {sum(own)}"] * any(own)
-        if kind in ("necessity", "subset minimality", "minimum"):
+        if kind in ("necessity", "subset minimality", "minimum", "agreement"):
             return said
         every = tuple(every_edge(self.size))
         is_same = all(self.logits(prompt) == self.logits(prompt, every) for prompt in self.prompts)
