@@ -3,10 +3,11 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from fractions import Fraction
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.circuits.ablation_asked import AskedAblation
@@ -18,11 +19,13 @@ from circuitproof.files.reading import Fields, write_rational
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
 from circuitproof.models.declaration import read_declaration
+from circuitproof.proof.arithmetic import EnclosedNumbers
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import Counterexample, counterexample
 from circuitproof.proof.effort import Effort, Pace
 from circuitproof.proof.evidence import Open
+from circuitproof.proof.inexact import is_exact
 from circuitproof.proof.properties.catalogue import PROPERTIES
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Asked, Property
@@ -36,6 +39,16 @@ from circuitproof.verbs.counterexamples import counterexample_to_json
 
 if TYPE_CHECKING:
     from circuitproof.proof.patterns.frontier import Frontier
+
+
+class ArithmeticChoice(StrEnum):
+    """How logits are to be known."""
+
+    AUTO = "auto"
+    """Exactly if everything that is evaluated has an exact value, otherwise enclosed."""
+    EXACT = "exact"
+    ENCLOSED = "enclosed"
+
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
 
@@ -76,6 +89,9 @@ class Request:
     properties: tuple[Property, ...]
     place: PerturbationSite | None = None
     """Where robustness perturbs; without one, the final residual."""
+    arithmetic: ArithmeticChoice = ArithmeticChoice.AUTO
+    precision: int | None = None
+    """The most bits that enclosed logits are computed with."""
     effort: Effort = Effort()  # noqa: RUF009  # frozen, and so shared by none
     pattern: str | None = None
     """The text of a pattern, where it is not the task file's own."""
@@ -224,7 +240,25 @@ def claim_of(request: Request) -> Claim:
         frozen.declaration.refuse_unfit(task)
     else:
         _refuse_unasked(request.only_of_lists, task.name, "is about a pattern")
-    return Claim(frozen, circuit, task, properties)
+    return _in_arithmetic(Claim(frozen, circuit, task, properties), request)
+
+
+def _in_arithmetic(claim: Claim, request: Request) -> Claim:
+    """Return a claim in the arithmetic that is asked for: else exactly, if all that it needs is exact."""
+    bits = {} if request.precision is None else {"most": request.precision}
+    with asked_for():
+        enclosed = EnclosedNumbers(**bits)
+    is_list = isinstance(claim.task.domain, Domain)
+    match request.arithmetic:
+        case ArithmeticChoice.EXACT:
+            chosen = False
+        case ArithmeticChoice.ENCLOSED:
+            chosen = True
+        case ArithmeticChoice.AUTO:
+            chosen = is_list and not is_exact(claim)
+        case _:
+            assert_never(request.arithmetic)
+    return replace(claim, arithmetic=enclosed) if chosen else claim
 
 
 def _refuse_unasked(flags: Sequence[str], task: str, why: str) -> None:
