@@ -60,7 +60,7 @@ WeightRows: TypeAlias = tuple[WeightRow, ...]
 
 @dataclass(frozen=True, slots=True)
 class Enclose:
-    """The arithmetic of such rows, at a precision of p bits."""
+    """The arithmetic of such rows, at a precision of p bits. Weights are FP32: their denominators are 1."""
 
     precision: int
     _norms: dict[int, tuple[Grid, int]] = field(
@@ -69,12 +69,12 @@ class Enclose:
     """The bound on the norm of each weight that was multiplied with, beside the weight itself."""
 
     def constant(self, rows: Grid) -> Balls:
-        numbers = rows.in_units(min(rows.exponent, -self.precision))
-        shift = max(-self.precision - rows.exponent, 0)
-        units = numbers >> shift
-        is_rounded = np.any((units << shift) != numbers, axis=1)
-        rounding = root_above(numbers.shape[1])
-        return Balls(units, tuple(rounding if one else 0 for one in np.atleast_1d(is_rounded)))
+        shift = rows.exponent + self.precision
+        numbers = rows.numbers.astype(object) << max(shift, 0)
+        below = _column(denominator << max(-shift, 0) for denominator in rows.denominators)[:, None]
+        units, rounding = numbers // below, root_above(rows.shape[1])
+        is_rounded = np.atleast_1d(np.any(units * below != numbers, axis=1))
+        return Balls(units, tuple(rounding if one else 0 for one in is_rounded))
 
     def take(self, values: Balls, rows: Sequence[int]) -> Balls:
         return Balls(values.midpoints[list(rows)], tuple(values.radii[row] for row in rows))

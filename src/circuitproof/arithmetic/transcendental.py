@@ -144,9 +144,10 @@ def _gelu_tanh(arguments: Integers, precision: int, guard: int) -> Approximation
 
 
 def _far_tanh(arguments: Integers, precision: int) -> Integers:
-    """Say where |x|·exp(−v) is below a unit: v is at least 3/2·|x|, and exp(-n) below 2^-n."""
+    """Say where |x|·exp(-v) is below a unit: v is at least 3/2·|x| + |x|³/15, and exp(-n) below 2^-n."""
     whole = _size(arguments) >> precision
-    return np.asarray(3 * whole > 2 * (precision + _lengths(whole)), dtype=bool)
+    least = 45 * whole + 2 * whole * whole * whole
+    return np.asarray(least > 30 * (precision + _lengths(whole)), dtype=bool)
 
 
 def _gelu_exact(arguments: Integers, precision: int, guard: int) -> Approximation:
