@@ -28,6 +28,7 @@ from pattern_strategies import all_prompts
 SIZES = replace(
     tiny_architecture(), vocabulary=6, width=3, head_width=2, mlp_width=4, attention_scale=inverse_root(2)
 )
+GRAPH = SIZES.graph
 CONDITIONS = (
     "key_token in {0, 1}",
     "key_token == 2",
