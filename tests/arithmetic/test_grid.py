@@ -19,6 +19,7 @@ from circuitproof.arithmetic.grid import (
     matmul,
     multiply,
     multiply_columns,
+    rotate,
     uniform,
     zeros,
 )
@@ -203,6 +204,21 @@ def pairs(draw):
     height = draw(sizes)
     heights = draw(st.sampled_from([(height, height), (height, 1), (1, height)]))
     return tuple(draw(grid_of(st.just(one), width)) for one in heights)
+
+
+@given(st.data(), st.integers(1, 3), st.integers(1, 2), st.integers(0, 2), st.booleans())
+def test_a_rotation_turns_pairs_of_coordinates_and_leaves_the_rest(data, count, half, rest, single):
+    """By the definition, entry by entry; one row of the tables serves all."""
+    grid = data.draw(grid_of(st.just(count), st.just(2 * half + rest)))
+    height = st.just(1 if single else count)
+    cosines, sines = (data.draw(grid_of(height, st.just(half))) for _ in range(2))
+    wanted = []
+    for place, row in enumerate(values_of(grid)):
+        cos, sin = (values_of(table)[0 if single else place] for table in (cosines, sines))
+        first = [row[m] * cos[m] - row[m + half] * sin[m] for m in range(half)]
+        second = [row[m + half] * cos[m] + row[m] * sin[m] for m in range(half)]
+        wanted.append([*first, *second, *row[2 * half :]])
+    assert values_of(rotate(grid, cosines, sines)) == wanted
 
 
 @given(pairs())

@@ -148,6 +148,21 @@ def multiply_columns(grid: Grid, factors: Grid) -> Grid:
     return Grid(numbers, grid.exponent + factors.exponent, denominators)
 
 
+def rotate(grid: Grid, cosines: Grid, sines: Grid) -> Grid:
+    """Return the grid with pairs of coordinates rotated (`Arithmetic.rotate`), row by row of the tables."""
+    exponent = min(cosines.exponent, sines.exponent, 0)
+    common = tuple(map(lcm, cosines.denominators, sines.denominators))
+    cos, sin = (table.in_units(exponent) * _factors(common, table.denominators) for table in (cosines, sines))
+    half = cosines.shape[1]
+    numbers = grid.numbers.astype(object)
+    one, other, rest = numbers[:, :half], numbers[:, half : 2 * half], numbers[:, 2 * half :]
+    kept = (rest << -exponent) * _factors(common, (1,) * len(common))
+    turned = np.concatenate([one * cos - other * sin, other * cos + one * sin, kept], axis=1)
+    spread = common * len(numbers) if len(common) == 1 else common
+    denominators = tuple(d * below for d, below in zip(grid.denominators, spread, strict=True))
+    return Grid(turned, grid.exponent + exponent, denominators)
+
+
 def matmul(left: Grid, right: Grid) -> Grid:
     if left.shape[1] != right.shape[0]:
         raise DeclarationError(f"cannot multiply grids of shapes {left.shape} and {right.shape}")

@@ -76,7 +76,7 @@ def _claim_to_json(claim: Claim, domain: Json, chosen: Sequence[Extract]) -> Jso
         "arithmetic": claim.arithmetic.kind,
         "architecture": frozen.architecture.to_json(),
         "programs": programs_to_json(frozen.programs),
-        "circuit": claim.circuit.to_json(),
+        "circuit": claim.circuit.in_claim(),
         "task": claim.task.in_claim(),
         "domain": domain,
         "weights": {extract.name: extract.to_json(frozen.file) for extract in chosen},

@@ -94,7 +94,7 @@ def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:
     )
     architecture = read_architecture(claim.fields("architecture"))
     programs = read_program_lines(claim.fields("programs"), architecture)
-    circuit = parse_circuit(claim.value("circuit"), claim.path("circuit"))
+    circuit = parse_circuit(claim.value("circuit"), claim.path("circuit"), architecture.graph)
     answers = certificate.each("answers", lambda one: _read_answer(one, circuit))
     return OpenedBundle(
         path,

@@ -176,6 +176,8 @@ def _misfit(declaration: Declaration) -> str | None:
         ),
         "heads and MLPs have no biases": not sizes.biases,
         "it has no MLPs": not sizes.mlp_width,
+        "its positions are rotations": sizes.rotary is not None,
+        "its MLPs read beside the heads": sizes.parallel,
         "the logits have a bias": sizes.logit_bias,
     }
     return next((sentence for sentence, applies in misfits.items() if applies), None)
