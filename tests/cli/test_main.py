@@ -110,7 +110,7 @@ def test_the_options_of_verify_stand_in_groups(run):
     titles = ("Claim:", "Robustness:", "Patterns:", "Solvers:", "Output:", "Example:")
     places = [shown.index(f"\n{' ' * (title == 'Example:') * 2}{title}") for title in titles]
     assert places == sorted(places)
-    assert "all of its edges" in " ".join(shown.split())
+    assert "the whole model, all edges" in " ".join(shown.split())
     parameters = signature(import_module("circuitproof.cli.proving").verify).parameters
     grouped = [name for group in GROUPS.values() for name in group]
     assert sorted(grouped) == sorted([*parameters.keys() - {"context"}, "force", "help"])

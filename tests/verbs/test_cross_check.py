@@ -13,7 +13,7 @@ from circuitproof.proof.properties.invariance import Invariance
 from circuitproof.proof.properties.necessity import Necessity
 from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.verdict import Verdict
-from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.solvers.choices import Asking, Branching, Engine
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.results import Unsatisfiable
@@ -21,7 +21,7 @@ from circuitproof.solvers.rulings import DisagreementError, Portfolio
 from circuitproof.solvers.z3 import Z3
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.quotes import toy_quotes
-from circuitproof.verbs.cross_check import Asking, cross_check, write_queries
+from circuitproof.verbs.cross_check import cross_check, write_queries
 from circuitproof.verbs.verification import Request
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 

@@ -15,7 +15,7 @@ from circuitproof.proof.counterexamples import Counterexample, Decided, countere
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.verdict import Answer, Battery, Verdict, worst
-from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.solvers.choices import Asking
 from circuitproof.solvers.compare import refuse_conflict
 from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import QueryPlan, Questions
@@ -23,20 +23,6 @@ from circuitproof.solvers.rulings import DisagreementError, Portfolio, Ruling, S
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.verbs.counterexamples import decided_to_json
 from circuitproof.verbs.verification import Request, listed_claim_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """How solvers are asked."""
-
-    engine: Engine
-    branching: Branching = Branching.KEPT
-    anchors: int | None = None
-    """How many prompts are asked about; all unless told."""
-    seconds: float = 60.0
-    """How long a solver may take for a query."""
-    reproduction: Path = Path("disagreement.smt2")
-    """Where the smallest query of a contradiction is written."""
 
 
 @dataclass(frozen=True, slots=True)
