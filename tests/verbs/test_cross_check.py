@@ -8,6 +8,7 @@ from circuitproof.forward.frozen import open_model
 from circuitproof.importers.release import import_release
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.agreement import Agreement
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.invariance import Invariance
 from circuitproof.proof.properties.necessity import Necessity
@@ -73,6 +74,17 @@ def test_a_contradiction_fails_and_leaves_its_query_behind(tmp_path, monkeypatch
         cross_check(request(tmp_path), Asking(engine=Engine.ALL, reproduction=place), tmp_path / "bundle")
     assert place.read_text().startswith("; prompt")
     assert not (tmp_path / "bundle").exists()
+
+
+def test_what_a_solver_finds_says_whose_decision_is_wanted(tmp_path):
+    """Of agreement it is the other circuit's, not the task's, as the exact engine says too."""
+    asked = request(tmp_path, (Agreement(circuit_of(("embed -> logits",))),))
+    says = {
+        engine: [one.says for one in cross_check(asked, Asking(engine=engine), None).counterexamples()]
+        for engine in (Engine.Z3, Engine.ALL)
+    }
+    wanted = "wanted is what the other circuit decides; a tie is no clear decision"
+    assert says == {Engine.Z3: [wanted], Engine.ALL: [wanted]}
 
 
 def test_what_no_engine_decides_is_undecided(tmp_path):

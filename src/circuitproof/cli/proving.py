@@ -145,7 +145,21 @@ def _show_answers(
     found = show_kept(work, printing(verification_said), out, deadline, as_json=as_json)
     if isinstance(found.floats, Unmeasured):
         show_note(f"no floats measured, which changes nothing of the answers: {found.floats.reason}")
+    if not as_json and isinstance(request.model, Path):
+        _show_bound(found, request.model)
     raise Exit(EXIT_CODES[found.verdict])
+
+
+def _show_bound(found: "Verification", model: Path) -> None:
+    """Say how the checker is told to do more than it usually does, where cut edges make that needed."""
+    from circuitproof.circuits.ablation import Zero
+
+    if found.bundle is None or isinstance(found.battery.claim.circuit.ablation, Zero):
+        return
+    from circuitproof.reports.checking_work import bound_needed
+
+    if (command := bound_needed(found.bundle, model)) is not None:
+        show_note(f"checking this bundle is more work than the checker does unless told: {command}")
 
 
 def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts

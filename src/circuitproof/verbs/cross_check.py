@@ -11,7 +11,7 @@ from circuitproof.files.canonical import Json, refuse_existing, write_directory,
 from circuitproof.files.codec import record_to_json
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
-from circuitproof.proof.counterexamples import Counterexample, Decided, counterexample
+from circuitproof.proof.counterexamples import Counterexample, counterexample, replayed
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.verdict import Answer, Battery, Verdict, worst
@@ -67,7 +67,7 @@ class CrossCheck:
             if known is not None:
                 yield known
             elif solutions and not one.prop.wants_witnesses:
-                yield Counterexample(one.prop, seen_by(self.claim, one.prop, solutions[0]))
+                yield seen_by(self.claim, one.prop, solutions[0])
 
     @property
     def verdict(self) -> Verdict:
@@ -81,7 +81,7 @@ class CrossCheck:
             "declaration": str(self.claim.task.digest),
             "edges": len(self.claim.circuit),
             "granularity": str(self.claim.circuit.graph.granularity),
-            "ablation": self.claim.circuit.ablation.kind,
+            "ablation": self.claim.circuit.ablation.name,
             "prompts": self.claim.task.size,
             "exact_seconds": self.exact_seconds,
             "answers": [one.to_json(self.claim) for one in self.compared],
@@ -154,9 +154,9 @@ def write_queries(request: Request, asking: Asking, out: Path) -> int:
     return len(written)
 
 
-def seen_by(claim: Claim, prop: Property, found: Solution) -> tuple[Decided, ...]:
+def seen_by(claim: Claim, prop: Property, found: Solution) -> Counterexample:
     """Return what a solver found, replayed exactly."""
-    return prop.replayed(claim, [claim.task.prompts[x] for x in found.prompts], found.eta)
+    return replayed(claim, prop, [claim.task.prompts[x] for x in found.prompts], found.eta)
 
 
 def _ruling_to_json(claim: Claim, ruling: Ruling) -> Json:
@@ -170,7 +170,9 @@ def _ruling_to_json(claim: Claim, ruling: Ruling) -> Json:
         "solutions": [
             {
                 **record_to_json(one),
-                "seen": [decided_to_json(claim.task, seen) for seen in seen_by(claim, ruling.prop, one)],
+                "seen": [
+                    decided_to_json(claim.task, seen) for seen in seen_by(claim, ruling.prop, one).prompts
+                ],
             }
             for one in ruling.solutions
         ],
