@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file
 
+import circuitproof
 from circuitproof import __version__
 from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import Graph
@@ -144,7 +145,8 @@ def test_only_the_module_of_the_command_that_runs_is_imported():
 
 def test_a_proof_imports_neither_the_checker_nor_torch():
     """Each would be a good part of the time of a small one."""
-    arguments = ("verify", "--model", "src/circuitproof/reports/tour/model", "--task", "quotes")
+    model = Path(circuitproof.__file__).parent / "reports" / "tour" / "model"
+    arguments = ("verify", "--model", str(model), "--task", "quotes")
     imported = {name.split(".")[0] for name in imported_by(*arguments)}
     assert "numpy" in imported
     assert not imported & {"torch", "circuitproof_check", "circuitproof_lab"}
