@@ -38,7 +38,7 @@ def real(number: Fraction) -> Any:
 
 def floor_of(value: Any) -> int:
     """Return the floor of a number that is not near an integer."""
-    assert abs(value - mpmath.nint(value)) > mpmath.mpf(10) ** (-DIGITS // 4) or value == mpmath.nint(value)
+    assert abs(value - mpmath.nint(value)) > mpmath.mpf(10) ** -300 or value == mpmath.nint(value)
     return int(mpmath.floor(value))
 
 

@@ -20,6 +20,7 @@ from .architecture import (
 )
 from .case import Case, Decision, check_clear, split
 from .claim import Claim, Property, check_format, check_positions, read_property
+from .enclosed import cost
 from .enclosed import robustness as enclosed
 from .enclosed.forward import Enclosures
 from .forward import Forward
@@ -66,6 +67,7 @@ def judge(
         _check_claimed(case, claimed)
     entries, wanted = items(answers, "answers"), len(claim.properties)
     require("every_property_is_answered", len(entries) == wanted, where, len(entries), wanted)
+    cost.foresee_work(case, entries)
     answered = [
         _judge_answer(case, claimed, entry) for claimed, entry in zip(claim.properties, entries, strict=False)
     ]

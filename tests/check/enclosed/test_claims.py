@@ -1,13 +1,14 @@
 """Claims of enclosed arithmetic: what is known is accepted, and nothing else."""
 
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bundle_maker as maker
-from bundle_maker import every_edge
+from bundle_maker import architecture, every_edge, random_bundle
 from circuitproof_check.main import Beside, Outcome, check, inspect
 from enclosed_claims import (
     GPT,
@@ -181,3 +182,97 @@ def test_the_precision_stands_in_the_line_and_among_assumptions(tmp_path):
     assert "3 candidates, enclosed arithmetic of 64 bits: equivalence" in report.reason
     assert {"about": "arithmetic", "is": "enclosed", "precision": "64"} in report.assumptions
     assert (report.claim["arithmetic"], report.claim["precision"]) == ("enclosed", 64)
+
+
+@pytest.mark.parametrize("stated", [None, 15, 4097, "64", 64.0, True])
+def test_a_precision_is_an_integer_from_16_to_4096(stated, tmp_path):
+    """Without one nothing can be computed, and an exact certificate has none."""
+    bundle = remarked(answered(prover_of(GPT, 0), "equivalence"))
+    del bundle.certificate["precision"]
+    bundle.certificate |= {} if stated is None else {"precision": stated}
+    assert check(bundle.write(tmp_path / "bundle"))[0] is Outcome.INVALID
+
+
+def test_an_exact_certificate_has_no_precision(tmp_path):
+    """It would say that something was rounded."""
+    bundle = maker.proving(maker.fitting(), "equivalence")
+    bundle.certificate["precision"] = 64
+    outcome, reason = check(bundle.write(tmp_path / "bundle"))
+    assert (outcome, "keys are the named" in reason) == (Outcome.INVALID, True)
+
+
+def test_folds_are_no_evidence_in_enclosed_arithmetic(tmp_path):
+    """Neither referred to by a leaf nor lying about."""
+    bundle = remarked(answered(prover_of(GPT, 0), "equivalence"))
+    bundle.certificate["folds"] = [["1", "2", "3"]]
+    outcome, reason = check(bundle.write(tmp_path / "idle"))
+    assert (outcome, "every fold is referred to" in reason) == (Outcome.INVALID, True)
+    bundle.certificate["answers"][0]["evidence"]["children"][0] = {"fold": 0}
+    outcome, reason = check(bundle.write(tmp_path / "leaf"))
+    assert (outcome, "leaves allow the arithmetic" in reason) == (Outcome.INVALID, True)
+
+
+def test_softmax_is_refused_in_exact_arithmetic_as_before(tmp_path):
+    """What has no exact meaning is judged under enclosed arithmetic alone."""
+    bundle = remarked(answered(prover_of(GPT, 0), "equivalence"))
+    bundle.claim["arithmetic"] = "exact"
+    del bundle.certificate["precision"]
+    answer = bundle.certificate["answers"][0]
+    answer["evidence"]["children"] = [{"fold": 0} for _ in answer["evidence"]["children"]]
+    bundle.certificate["folds"] = [["1", "0", "0"]]
+    outcome, reason = check(bundle.write(tmp_path / "bundle"))
+    assert (outcome, "is exact" in reason) == (Outcome.INVALID, True)
+
+
+def test_smaller_circuits_are_known_to_fail(tmp_path):
+    """The circuit decides the answers, every smaller one a known other candidate on some prompt."""
+    prover = next(found for seed in range(60) if (found := two_edges(seed)) is not None)
+    own, children = prover.edges, []
+    for edges in smaller(prover):
+        wrong = next((p for p in prompts(prover) if is_wrong(prover, p, edges)), 0)
+        replay = {"replay": [{"prompt": wrong, "decided": prover.fold(wrong, edges)}]}
+        is_own = edges == own
+        children.append(prover.by_prompt(lambda p: {"decided": prover.fold(p)}) if is_own else replay)
+    entry = {"kind": "minimum", "circuits": [own]}
+    prover.answer(entry, "proved", {"split": "circuit", "children": children})
+    outcome, reason = check(prover.bundle.write(tmp_path / "bundle"))
+    assert outcome is Outcome.VALID, reason
+    leaf = prover.bundle.certificate["answers"][0]["evidence"]["children"][0]["replay"][0]
+    leaf["decided"] = (leaf["decided"] + 1) % 3
+    assert check(prover.bundle.write(tmp_path / "forged"))[0] is Outcome.INVALID
+
+
+def is_wrong(prover: EnclosedProver, prompt: int, edges: list[str]) -> bool:
+    """Say whether a circuit is known to decide another candidate."""
+    found, task = leader(prover.row(prompt, edges)), prover.claim["task"]
+    return found is not None and task["candidates"][found] != task["answer"]["answers"][prompt]
+
+
+def smaller(prover: EnclosedProver) -> list[list[str]]:
+    """Return the circuits of one edge or two that read their prompt, in order."""
+    edges = every_edge(prover.claim["architecture"])
+    pairs = [list(pair) for pair in combinations(edges, 2) if is_live(list(pair))]
+    return [["embed -> logits"], *pairs]
+
+
+def is_live(pair: list[str]) -> bool:
+    """Say whether both edges lead to the logits and `embed` is read."""
+    (one, first), (other, second) = (edge.split(" -> ") for edge in pair)
+    reached = (
+        {"logits"} | ({one} if first == "logits" else set()) | ({other} if second == "logits" else set())
+    )
+    is_joined = first in reached and second in reached
+    return is_joined and "embed" in (one, other)
+
+
+def two_edges(seed: int) -> EnclosedProver | None:
+    """Return a prover about a path through the MLP that no smaller circuit can replace, if it is one."""
+    size = architecture(layers=1, heads=1, **PLAIN)
+    bundle = random_bundle(size, ["embed -> mlp 0", "mlp 0 -> logits"], seed, prompts=4)
+    bundle.pins.discard("remarks")
+    prover = settled(EnclosedProver(bundle))
+    if len(set(prover.claim["task"]["answer"]["answers"])) == 1:
+        return None
+    others = [edges for edges in smaller(prover) if edges != prover.edges]
+    are_wrong = all(any(is_wrong(prover, p, edges) for p in prompts(prover)) for edges in others)
+    return prover if are_wrong and true_verdicts(prover)["equivalence"] else None

@@ -6,12 +6,10 @@ import pytest
 
 import bundle_maker as maker
 from bundle_maker import Bundle, architecture, every_edge, random_bundle
+from checker_reading import checker_forward
 from circuitproof_check import work
-from circuitproof_check.claim import read_claim
 from circuitproof_check.enclosed.forward import Enclosures
-from circuitproof_check.forward import Forward
 from circuitproof_check.reading import ForgedError
-from circuitproof_check.tensors import Weights, read_safetensors
 from enclosed_twin import EnclosedNaive
 
 PROGRAM = ["default 0", "add 2/3 when key_position == 0", "add 1 when token_match", "otherwise nowhere"]
@@ -22,16 +20,10 @@ NORMS = [{"kind": "none"}, LAYER]
 ACTIVATIONS = [{"kind": "relu"}, LEAKY, TANH, ERF]
 
 
-def checker_forward(bundle: Bundle) -> Forward:
-    """Return the checker's reading of a bundle."""
+@pytest.fixture(autouse=True)
+def allowed():
+    """Allow more work than a test takes."""
     work.allow(10**9)
-    content = maker.as_bytes(bundle.domain)
-    bundle.claim["domain"] = {"digest": maker.digest(content), "prompts": len(bundle.domain["prompts"])}
-    bundle.claim["weights"] = maker.pinned(bundle.tensors)
-    bundle.claim["properties"] = [{"kind": "equivalence"}]
-    claim = read_claim(bundle.claim, bundle.domain, content)
-    tensors = read_safetensors(maker.safetensors(bundle.tensors), "weights")
-    return Forward(claim, Weights(claim.slices, tensors))
 
 
 def ablations(prompts: list[list[int]]) -> list:
