@@ -52,7 +52,8 @@ def test_what_a_configuration_says_is_declared(changes, key, value):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"model_type": "llama"}, "model_type is 'llama', want one of 'gpt2'"),
+        ({"pruned_heads": {"0": [1]}}, "pruned_heads is set, an option that GPT-2 here does not have"),
+        ({"attention_window": 256}, "attention_window is set, an option that GPT-2 here does not have"),
         ({"activation_function": "silu"}, "activation_function is 'silu'"),
         ({"n_head": 4}, "which 4 heads do not divide"),
         ({"n_layer": 0}, "n_layer is 0"),

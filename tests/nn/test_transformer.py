@@ -14,7 +14,7 @@ from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError
 from circuitproof.models.architecture import tensor_shapes
 from circuitproof.models.operators import Attention, NoNorm
-from circuitproof.nn.gates import gates_of
+from circuitproof.nn.edge_masks import edge_masks_of
 from circuitproof.nn.program_heads import Patterns
 from circuitproof.nn.transformer import initialise
 from floats import agree
@@ -88,11 +88,11 @@ def test_a_circuit_of_a_parallel_model_computes_what_its_definition_says(data, s
 
 def test_gaps_of_a_parallel_model_are_those_of_its_graph(monkeypatch):
     """The stream with gaps subtracts nothing that a node beside it has written."""
-    monkeypatch.setattr("circuitproof.nn.gates._LARGE", 0)
+    monkeypatch.setattr("circuitproof.nn.edge_masks._LARGE", 0)
     model = random_model(tiny_architecture(parallel=True)).double()
     tokens = random_tokens(model.architecture)
     for circuit in (whole(model.graph), *whole(model.graph).lesions()):
-        assert gates_of([circuit]).is_nearly_whole
+        assert edge_masks_of([circuit]).is_nearly_whole
         assert agree(model(tokens, circuit=circuit), slow_logits(model, tokens, circuit))
 
 

@@ -48,6 +48,12 @@ COMMANDS = {
     "import-hf": CommandEntry(
         "circuitproof.cli.models", HelpPanel.IN, "circuitproof import-hf gpt2 --out imported --compare"
     ),
+    "import-tl": CommandEntry(
+        "circuitproof.cli.models", HelpPanel.IN, "circuitproof import-tl lens --out imported"
+    ),
+    "import-mingpt": CommandEntry(
+        "circuitproof.cli.models", HelpPanel.IN, "circuitproof import-mingpt mingpt --out imported"
+    ),
     "import-tracr": CommandEntry(
         "circuitproof.cli.models", HelpPanel.IN, "circuitproof import-tracr length --out model"
     ),
