@@ -84,6 +84,8 @@ class OpenedBundle:
     answers: tuple[Answered, ...]
     folds: tuple[tuple[Fraction, ...], ...]
     """Rows of exact logits, to which evidence refers by number."""
+    precision: int | None
+    """How precisely logits are enclosed, in bits; nothing where they are exact."""
 
 
 def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:
@@ -108,6 +110,7 @@ def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:
         read_pattern(asked) if asked.has("pattern") else None,
         answers,
         tuple(tuple(map(Fraction, row)) for row in certificate.text_rows("folds")),
+        certificate.integer("precision") if certificate.has("precision") else None,
     )
 
 

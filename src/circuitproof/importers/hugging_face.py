@@ -59,7 +59,7 @@ def locate(source: str, revision: str | None = None) -> Path:
 
 
 def import_hf(source: Path, out: Path, accept: Callable[[Path], None] | None = None) -> Foreign:
-    """Turn a Hugging Face directory into a model directory, which appears only if `accept` does not refuse it."""
+    """Turn a Hugging Face directory into a model directory, which appears once `accept` has looked."""
     refuse_existing(out)
     _refuse_links(source)
     fields = read_fields(source / CONFIG)
