@@ -12,10 +12,9 @@ from circuitproof.errors import DeclarationError
 from circuitproof.forward.forward import Disturbance, Forward, Trace
 from circuitproof.models.architecture import Architecture
 from circuitproof.models.operators import BandNorm
+from circuitproof.proof.effort import LEAST_BITS, MOST_BITS
 
 ExactForward: TypeAlias = Forward[Grid, tuple[Row, ...]]
-LEAST_BITS: Final = 16
-MOST_BITS: Final = 4096
 _FIRST_BITS = 64
 
 

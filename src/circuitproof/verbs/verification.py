@@ -3,11 +3,10 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from fractions import Fraction
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.circuits.ablation_asked import AskedAblation
@@ -39,15 +38,6 @@ from circuitproof.verbs.counterexamples import counterexample_to_json
 
 if TYPE_CHECKING:
     from circuitproof.proof.patterns.frontier import Frontier
-
-
-class ArithmeticChoice(StrEnum):
-    """How logits are to be known."""
-
-    AUTO = "auto"
-    """Exactly if everything that is evaluated has an exact value, otherwise enclosed."""
-    EXACT = "exact"
-    ENCLOSED = "enclosed"
 
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
@@ -89,9 +79,6 @@ class Request:
     properties: tuple[Property, ...]
     place: PerturbationSite | None = None
     """Where robustness perturbs; without one, the final residual."""
-    arithmetic: ArithmeticChoice = ArithmeticChoice.AUTO
-    precision: int | None = None
-    """The most bits that enclosed logits are computed with."""
     effort: Effort = Effort()  # noqa: RUF009  # frozen, and so shared by none
     pattern: str | None = None
     """The text of a pattern, where it is not the task file's own."""
@@ -240,25 +227,10 @@ def claim_of(request: Request) -> Claim:
         frozen.declaration.refuse_unfit(task)
     else:
         _refuse_unasked(request.only_of_lists, task.name, "is about a pattern")
-    return _in_arithmetic(Claim(frozen, circuit, task, properties), request)
-
-
-def _in_arithmetic(claim: Claim, request: Request) -> Claim:
-    """Return a claim in the arithmetic that is asked for: else exactly, if all that it needs is exact."""
-    bits = {} if request.precision is None else {"most": request.precision}
-    with asked_for():
-        enclosed = EnclosedNumbers(**bits)
-    is_list = isinstance(claim.task.domain, Domain)
-    match request.arithmetic:
-        case ArithmeticChoice.EXACT:
-            chosen = False
-        case ArithmeticChoice.ENCLOSED:
-            chosen = True
-        case ArithmeticChoice.AUTO:
-            chosen = is_list and not is_exact(claim)
-        case _:
-            assert_never(request.arithmetic)
-    return replace(claim, arithmetic=enclosed) if chosen else claim
+    claim = Claim(frozen, circuit, task, properties)
+    if not isinstance(task.domain, Domain) or is_exact(claim):
+        return claim
+    return replace(claim, arithmetic=EnclosedNumbers(most=request.effort.precision))
 
 
 def _refuse_unasked(flags: Sequence[str], task: str, why: str) -> None:
