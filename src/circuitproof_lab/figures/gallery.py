@@ -8,8 +8,9 @@ from circuitproof.bundle.files import CLAIM
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import refuse_existing, write_directory
 from circuitproof.files.reading import read_fields
+from circuitproof.files.records import read_record
 from circuitproof.reports.bundle_view import BundleView, Unjudged, tell
-from circuitproof_lab.figures.changes import COMPARISON, draw_changes, read_changes
+from circuitproof_lab.figures.changes import draw_changes
 from circuitproof_lab.figures.circuit import draw_circuit, sketch_of
 from circuitproof_lab.figures.encoding import draw_encodings, read_encodings
 from circuitproof_lab.figures.frontier import draw_frontier
@@ -21,6 +22,7 @@ from circuitproof_lab.figures.timeline import draw_timeline
 from circuitproof_lab.records.audit import MeasuredState, read_states
 from circuitproof_lab.records.gate import GATE, GateOutcome, load_outcome
 from circuitproof_lab.records.migration import MIGRATION, read_lesions
+from circuitproof_lab.records.variants import COMPARISON, VariantComparison
 
 COST, STUDY = "cost.json", "study.json"
 _FIRST_STATE = "base.json"
@@ -145,7 +147,7 @@ def _of_runs(source: FigureSource) -> Iterator[Exhibit]:
         lesions = [one for file in files for one in read_lesions(file, run)]
         yield Exhibit("lesions", run, draw_lesions(migration_panels(lesions)))
     for file in source.files(COMPARISON):
-        yield Exhibit("changes", file.parent, draw_changes(read_changes(file)))
+        yield Exhibit("changes", file.parent, draw_changes(read_record(file, VariantComparison)))
     for file in source.files(COST):
         yield Exhibit("cost", file, draw_encodings(read_encodings(file)))
 

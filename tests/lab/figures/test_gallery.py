@@ -17,7 +17,15 @@ from run_folders import FILES as RUN_FILES
 
 LESIONS = [{**LESION, "worst_margin": -1.0, "where": where} for where in ("model", "circuit")]
 SPREAD = {"mean": 0.5, "least": 0.25, "most": 1.0}
-VARIANT = {"name": "one", "loss_change": SPREAD, "perplexity_change": SPREAD, "paper_change": None}
+MEASURED = {"seed": 1, "parameters": 9, "corpus": None, "measures": {"loss": 0.5}}
+VARIANT = {
+    "name": "one",
+    "runs": [MEASURED],
+    "measures": {"loss": SPREAD},
+    "changes": {"loss": SPREAD},
+    "paper": None,
+    "paper_changes": {},
+}
 ACCOUNT = {
     "model": "build/model",
     "variant": "BandNorm",
@@ -30,7 +38,7 @@ FILES = {
     "found/A/quotes/gate.result.json": RUN_FILES["A/quotes/gate.result.json"],
     "made/quotes/base.json": {**RUN_FILES["quotes/exact.json"], "name": "base"},
     "healed/seed-1/plain/migration.json": {**ROUND, "behaviours": [{**BEHAVIOUR, "lesions": LESIONS}]},
-    "compared/comparison.json": {"variants": [VARIANT, VARIANT]},
+    "compared/comparison.json": {"rows": [VARIANT, VARIANT], "gate": None, "unfinished": []},
     "cost.json": {"accounts": [ACCOUNT]},
     "taught/quotes/study.json": {"report": {"name": "quotes", "verdict": "proved", "words": 3}},
 }
