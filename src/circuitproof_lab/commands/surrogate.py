@@ -10,7 +10,7 @@ from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
 
 if TYPE_CHECKING:
-    from circuitproof_lab.surrogate.report import SurrogateReport, TestedProgram
+    from circuitproof_lab.records.surrogate import SurrogateReport, TestedProgram
 
 
 def surrogate(recipe: RecipeFile, out: RunFolderOption = None, as_json: AsJson = False) -> None:
@@ -62,7 +62,7 @@ def _account_lines(report: "SurrogateReport") -> list[str]:
 
 
 def _program_lines(role: str, tested: "TestedProgram") -> list[str]:
-    lines = [f"  {role}, template {tested.template} of {tested.size} choices: {tested.verdict}"]
+    lines = [f"  {role}, template {tested.template} of {len(tested.choices)} choices: {tested.verdict}"]
     lines += [f"    {line}" for line in tested.lines]
     lines += [f"    {name}: {said}" for name, said in tested.replies.items()]
     if (found := tested.disproof) is not None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from circuitproof.bundle.files import CLAIM
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import refuse_existing, write_directory
-from circuitproof.files.reading import read_fields
 from circuitproof.files.records import read_record
 from circuitproof.reports.bundle_view import BundleView, Unjudged, tell
 from circuitproof_lab.figures.changes import draw_changes
@@ -22,9 +21,10 @@ from circuitproof_lab.figures.timeline import draw_timeline
 from circuitproof_lab.records.audit import MeasuredState, read_states
 from circuitproof_lab.records.gate import GATE, GateOutcome, load_outcome
 from circuitproof_lab.records.migration import MIGRATION, read_lesions
+from circuitproof_lab.records.surrogate import STUDY, SurrogateReport
 from circuitproof_lab.records.variants import COMPARISON, VariantComparison
 
-COST, STUDY = "cost.json", "study.json"
+COST = "cost.json"
 _FIRST_STATE = "base.json"
 
 
@@ -114,7 +114,7 @@ def _free_name(one: Exhibit, paths: Sequence[Path], taken: Collection[str | None
 def _modes(sources: Sequence[FigureSource]) -> Exhibit:
     views = [one for source in sources for one in source.bundles if isinstance(one, BundleView)]
     files = [file for source in sources for file in source.files(STUDY)]
-    reports = [read_fields(file).fields("report") for file in files]
+    reports = [read_record(file, SurrogateReport) for file in files]
     return Exhibit("modes", "all", draw_modes(views, reports))
 
 

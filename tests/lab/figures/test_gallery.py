@@ -40,7 +40,21 @@ FILES = {
     "healed/seed-1/plain/migration.json": {**ROUND, "behaviours": [{**BEHAVIOUR, "lesions": LESIONS}]},
     "compared/comparison.json": {"rows": [VARIANT, VARIANT], "gate": None, "unfinished": []},
     "cost.json": {"accounts": [ACCOUNT]},
-    "taught/quotes/study.json": {"report": {"name": "quotes", "verdict": "proved", "words": 3}},
+    "taught/quotes/study.json": {
+        "name": "quotes",
+        "basis": "listed",
+        "teacher_digest": "0" * 64,
+        "surrogate_digest": "0" * 64,
+        "words": 3,
+        "surrogate_agreed": 3,
+        "data": 2,
+        "explanation": None,
+        "repair": None,
+        "closed": [],
+        "given_up": [],
+        "open_template": None,
+        "verdict": "refuted",
+    },
 }
 
 

@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from circuitproof.errors import InputError
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.proof.verdict import Verdict, worst
-from circuitproof_lab.pipeline import surrogate
+from circuitproof_lab.pipeline.stages import explain
 from circuitproof_lab.pipeline.surrogate import run_surrogate
 from circuitproof_lab.pipeline.surrogate_recipe import load_surrogate_recipe
-from circuitproof_lab.surrogate.relation import Basis
+from circuitproof_lab.records.surrogate import Basis
 from hand_models import ADDER, build
 from places import RECIPES
 from surrogate_twin import (
@@ -64,8 +64,8 @@ def test_random_machines_as_tables_are_explained_or_proved_to_have_no_explanatio
 def test_a_finished_run_is_read_and_not_repeated(tmp_path, monkeypatch):
     """Each stage is skipped where its result is."""
     first = run(tmp_path)
-    monkeypatch.setattr(surrogate, "fit_network", None)
-    monkeypatch.setattr(surrogate, "run_study", None)
+    monkeypatch.setattr(explain, "fit_network", None)
+    monkeypatch.setattr(explain, "run_study", None)
     assert run(tmp_path) == first
 
 
@@ -74,7 +74,7 @@ def test_an_interrupted_run_goes_on_with_the_next_stage(tmp_path, monkeypatch):
     whole = run(tmp_path)
     content = (tmp_path / "run" / "machine" / "study.json").read_bytes()
     (tmp_path / "run" / "machine" / "study.json").unlink()
-    monkeypatch.setattr(surrogate, "fit_network", None)
+    monkeypatch.setattr(explain, "fit_network", None)
     assert run(tmp_path) == whole
     assert (tmp_path / "run" / "machine" / "study.json").read_bytes() == content
 
