@@ -16,6 +16,7 @@ from circuitproof_lab.figures.frontier import draw_frontier
 from circuitproof_lab.figures.lesions import draw_lesions, ladder_panels, migration_panels
 from circuitproof_lab.figures.modes import draw_modes
 from circuitproof_lab.figures.radii import RadiiByAnswer, draw_radii, spread_of
+from circuitproof_lab.figures.structure import draw_structure, is_comparable
 from circuitproof_lab.figures.style import Drawing, refuse_undrawable, write_drawing
 from circuitproof_lab.figures.timeline import draw_timeline
 from circuitproof_lab.records.audit import MeasuredState, read_states
@@ -157,6 +158,8 @@ def _of_bundles(source: FigureSource) -> Iterator[Exhibit]:
         if isinstance(one, BundleView):
             spread = spread_of(one)
             yield Exhibit("circuit", one.bundle.path, draw_circuit(sketch_of(one)))
+            if is_comparable(one):
+                yield Exhibit("structure", one.bundle.path, draw_structure(one))
             histogram = draw_radii(spread) if isinstance(spread, RadiiByAnswer) else spread
             yield Exhibit("radii", one.bundle.path, histogram)
         else:
@@ -172,6 +175,7 @@ KINDS: Mapping[str, str] = {
     "changes": "no variants were compared; circuitproof variants does",
     "cost": f"no encoding was counted; circuitproof cost --json > {COST} does",
     "circuit": _BUNDLE,
+    "structure": "no bundle about quotes, whose motif it compares; circuitproof verify --out writes one",
     "radii": _BUNDLE,
 }
 """Every kind of figure, and what to run where there is none; that of all settings is drawn once for all."""

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from fractions import Fraction
 
 import pytest
 
@@ -10,7 +11,6 @@ from circuitproof.errors import InputError
 from circuitproof.reports.bundle_view import BundleView
 from circuitproof_lab.figures import gallery
 from circuitproof_lab.figures.gallery import KINDS, write_figures
-from circuitproof_lab.figures.radii import RadiiByAnswer, spread_of
 from circuitproof_lab.figures.style import write_drawing
 from run_folders import BEHAVIOUR, LESION, ROUND
 from run_folders import FILES as RUN_FILES
@@ -64,8 +64,7 @@ def study(tmp_path):
     for name, content in FILES.items():
         (tmp_path / "study" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "study" / name).write_text(json.dumps(content))
-    bundle = next(view.bundle.path for view in views() if isinstance(spread_of(view), RadiiByAnswer))
-    shutil.copytree(bundle, tmp_path / "study" / "proof" / "bundle")
+    shutil.copytree(viewed.quotes_bundle(Fraction(1, 100)), tmp_path / "study" / "proof" / "bundle")
     return tmp_path / "study"
 
 
@@ -102,7 +101,7 @@ def test_a_bundle_that_does_not_hold_is_not_drawn(study, tmp_path):
     """A figure of it would look like a result."""
     (study / "proof" / "bundle" / "claim.json").write_text("{}")
     found = write_figures([study], tmp_path / "figures")
-    assert [one.name for one in found if one.kind in ("circuit", "radii")] == [None, None]
+    assert [one.name for one in found if one.kind in ("circuit", "structure", "radii")] == [None] * 3
 
 
 def test_two_sources_of_one_name_have_figures_of_two_names(study, tmp_path):
