@@ -8,6 +8,7 @@ from typer import Exit
 
 from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
+from circuitproof.files.printing import plural
 
 if TYPE_CHECKING:
     from circuitproof_lab.records.surrogate import SurrogateReport, TestedProgram
@@ -56,6 +57,8 @@ def _account_lines(report: "SurrogateReport") -> list[str]:
         lines.append(
             f"  {closed.template}: all {closed.programs} programs{meanings} refuted at {closed.leaves} leaves"
         )
+    if report.given_up:
+        lines.append(f"  {plural(len(report.given_up), 'program')} given up on the way, each for a word")
     if report.open_template is not None:
         lines.append(f"  {report.open_template}: open, the search reached its budget")
     return lines

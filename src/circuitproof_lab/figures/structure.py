@@ -115,9 +115,9 @@ def _draw_row(axes: "Axes", row: CoarseStructure, y: float) -> None:
     for source, target in sorted(row.arrows):
         is_next = target == source + 1
         lift, rise = (0.0, 0.0) if is_next else (_BOX, 0.5 / (places[target] - places[source]))
-        ends = [(places[target] - half, y + lift), (places[source] + half, y + lift)]
+        start, end = (places[source] + half, y + lift), (places[target] - half, y + lift)
         arrow = {"arrowstyle": "-|>", "color": GREY, "connectionstyle": f"arc3,rad={-rise}"}
-        axes.annotate("", *ends, arrowprops=arrow)
+        axes.annotate("", end, start, arrowprops=arrow)
     for x, step in zip(places, row.steps, strict=True):
         _draw_box(axes, (x, y), half, step)
 

@@ -9,12 +9,13 @@ from circuitproof.files.canonical import Digest, digest_file, digest_json, diges
 from circuitproof.files.codec import FolderName
 from circuitproof.files.kinds import FileKind, of_kind
 from circuitproof.files.reading import read_toml, reading
-from circuitproof.models.operators import Activation, Attention, Norm
+from circuitproof.models.operators import Activation, Attention, LayerNorm, Norm
 from circuitproof_lab.pipeline.norm_recipe import NormRecipe, load_norm_recipe
 from circuitproof_lab.pipeline.recipe import Recipe, codec_in
 from circuitproof_lab.records.variants import Reported
 from circuitproof_lab.train.loop import Seed
 from circuitproof_lab.train.tokenised import CorpusSource
+from circuitproof_lab.train.tried_norms import TriedNorm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +23,19 @@ class ModelVariant:
     """The base with some of its operators changed; what is not said stays as it is."""
 
     name: FolderName
-    norm: Norm | None = None
+    norm: Norm | TriedNorm | None = None
     attention: Attention | None = None
     activation: Activation | None = None
     paper: Reported | None = None
+
+    @property
+    def tried_norm(self) -> TriedNorm | None:
+        """Return the norm that takes the place of the base's in training, where no architecture has it."""
+        return self.norm if isinstance(self.norm, TriedNorm) else None
+
+    @property
+    def declared_norm(self) -> Norm | None:
+        return None if isinstance(self.norm, TriedNorm) else self.norm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +96,7 @@ class VariantsRecipe:
         sizes = self.base.architecture
         changed = replace(
             sizes,
-            norm=variant.norm or sizes.norm,
+            norm=variant.declared_norm or sizes.norm,
             attention=variant.attention or sizes.attention,
             activation=variant.activation or sizes.activation,
         )
@@ -128,6 +138,12 @@ def _refuse_misfit(recipe: VariantsRecipe, where: str) -> None:
     for key, entries in (("name", recipe.names), ("seeds", recipe.seeds)):
         if len(set(entries)) != len(entries):
             raise InputError(f"{where}: {key} has an entry twice; give each once")
+    for one in recipe.variants:
+        if one.tried_norm is not None and not isinstance(recipe.base.architecture.norm, LayerNorm):
+            raise InputError(
+                f"{where}: {one.name!r} puts a norm in the place of LayerNorm, which base has not; "
+                "name a base with LayerNorm"
+            )
     if recipe.removal is not None:
         _refuse_unfit_removal(recipe, recipe.removal, f"{where}.removal")
 

@@ -1,8 +1,10 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
+import torch
 
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import digest_bytes
@@ -21,8 +23,10 @@ from circuitproof_lab.records.variants import (
     measures_file,
 )
 from circuitproof_lab.train.loop import NextToken, Watcher, fit
+from circuitproof_lab.train.tried_norms import TriedNorm
 from floats import agree
 from places import RECIPES
+from recipes import write_recipe
 from variants import write_variants
 
 
@@ -236,3 +240,58 @@ def test_variants_share_their_corpus(tmp_path):
     path.write_text(path.read_text().partition("[removal]")[0])
     with pytest.raises(InputError, match=r"baseline: paper is about the loss on a corpus"):
         load_variants_recipe(path)
+
+
+TASK_VARIANTS = """
+name = "norms"
+base = "base.toml"
+seeds = [1]
+
+[[variants]]
+name = "layer"
+
+[[variants]]
+name = "clamp"
+norm = { kind = "clamp", bound = "1" }
+"""
+
+
+def write_task_variants(folder: Path, changes: dict[str, str | None] | None = None) -> Path:
+    """Write variants of a toy that is trained on tasks, with some keys of the toy changed."""
+    write_recipe(folder / "base.toml", changes)
+    (folder / "norms.toml").write_text(TASK_VARIANTS)
+    return folder / "norms.toml"
+
+
+def test_a_norm_that_was_given_up_is_trained_and_measured_and_leaves_no_model(tmp_path):
+    """On tasks, models are compared by loss, accuracy, margin and how large the residual has grown."""
+    recipe = load_variants_recipe(write_task_variants(tmp_path))
+    found = compare_variants(recipe, tmp_path / "run", silent)
+    layer, clamp = found.rows
+    assert list(clamp.measures) == [
+        "loss",
+        "quotes accuracy",
+        "quotes worst margin",
+        "brackets accuracy",
+        "brackets worst margin",
+        "final residual",
+    ]
+    assert clamp.measures["loss"] != layer.measures["loss"]
+    assert clamp.runs[0].corpus is None
+    assert (tmp_path / "run" / "layer" / "seed-1" / "model").is_dir()
+    assert not (tmp_path / "run" / "clamp" / "seed-1" / "model").exists()
+
+
+def test_a_norm_that_was_given_up_needs_a_base_with_layer_norm(tmp_path):
+    """It takes over that norm's scale and shift."""
+    path = write_task_variants(tmp_path, {"architecture.norm": '{ kind = "none" }'})
+    with pytest.raises(InputError, match="'clamp' puts a norm in the place of LayerNorm, which base has not"):
+        load_variants_recipe(path)
+
+
+def test_the_shipped_norms_are_the_four_of_the_appendix_and_those_that_were_kept():
+    """Three that can be declared, and one of each kind that was given up."""
+    recipe = load_variants_recipe(RECIPES / "toy-norms.toml")
+    tried = [one.tried_norm for one in recipe.variants]
+    assert tried[:3] == [None] * 3
+    assert [one.tag for one in tried[3:]] == [one.tag for one in get_args(TriedNorm)]

@@ -216,6 +216,19 @@ def test_a_model_that_knows_nothing_pays_log_of_the_vocabulary(length):
     ]
 
 
+def test_what_tasks_measure_of_a_trained_model_is_what_it_does_on_each_prompt():
+    """The mean loss, and the root mean square of what the logits are read from, prompt by prompt."""
+    model, data = random_model(tiny_architecture()).double(), TaskData((UNEVEN,), 64, 1)
+    found = data.measure_whole(model)
+    answers = zip(UNEVEN.prompts, UNEVEN.answers(), strict=True)
+    rows = [(torch.tensor([prompt]), answer) for prompt, answer in answers]
+    losses = [-model(prompt)[0, -1].log_softmax(-1)[answer].item() for prompt, answer in rows]
+    ends = torch.cat([model.final_residual(prompt) for prompt, _ in rows])
+    assert agree(found["loss"], sum(losses) / len(losses))
+    assert agree(found["final residual"], ends.square().mean().sqrt().item())
+    assert found["uneven accuracy"] == data.evaluate(model)["uneven accuracy"]
+
+
 def test_evaluation_reaches_the_end_of_a_very_long_text_and_not_beyond():
     """The last start is 2^24 + 3, which single precision would round up, past the end."""
     tokens = np.broadcast_to(np.zeros(1, np.int64), (2**24 + 8,))

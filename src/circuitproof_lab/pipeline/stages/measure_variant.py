@@ -14,7 +14,14 @@ from circuitproof.files.run import Run
 from circuitproof.nn.checkpoint import load_model
 from circuitproof.nn.transformer import Transformer
 from circuitproof_lab.pipeline.stages.remove_norms import Watchers, remove_norms
-from circuitproof_lab.pipeline.stages.train import CORPUS, MODEL, material_of, train_on, train_recipe
+from circuitproof_lab.pipeline.stages.train import (
+    CORPUS,
+    MODEL,
+    material_of,
+    train_on,
+    train_recipe,
+    train_tried,
+)
 from circuitproof_lab.pipeline.variants_recipe import (
     ModelVariant,
     NormControl,
@@ -75,7 +82,10 @@ def _trained(job: VariantJob) -> Transformer:
     match entry:
         case ModelVariant():
             recipe = job.recipe.recipe_of(entry, seed)
-            return train_recipe(recipe, place, job.watcher(recipe.plan.steps), corpus=job.corpus).model
+            watcher = job.watcher(recipe.plan.steps)
+            if entry.tried_norm is not None:
+                return train_tried(recipe, entry.tried_norm, place, watcher, job.corpus)
+            return train_recipe(recipe, place, watcher, corpus=job.corpus).model
         case NormControl():
             recipe, source = job.recipe.control_of(entry, seed), _source(job, entry.removal)
             return train_on(recipe, source, place, job.watcher(recipe.plan.steps), job.corpus).model

@@ -13,6 +13,7 @@ from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.files.sealed import read_manifest
 from circuitproof.models.declaration import NO_PROGRAMS, Declaration
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
+from circuitproof.nn.transformer import Transformer, initialise
 from circuitproof.tasks.alphabet import BYTES, Alphabet
 from circuitproof_lab.pipeline.recipe import Recipe, TasksSource
 from circuitproof_lab.pipeline.sizes import training_size
@@ -21,6 +22,7 @@ from circuitproof_lab.train.data import CorpusData, Data, TaskData
 from circuitproof_lab.train.loop import NextToken, Trained, Watcher, fit, train
 from circuitproof_lab.train.measures import Evaluation
 from circuitproof_lab.train.tokenised import CorpusSource, TokenisedCorpus, open_corpus
+from circuitproof_lab.train.tried_norms import TriedNorm, try_norm
 from circuitproof_lab.train.workers import together
 
 MODEL = "model"
@@ -100,6 +102,19 @@ def train_on(recipe: Recipe, source: Path, out: Path, watcher: Watcher, corpus: 
             _keep(path, recipe, material, fit(model, goal, recipe.plan, out / _CHECKPOINTS, watcher))
 
         return load_model(run.stage(MODEL, make))
+
+
+def train_tried(recipe: Recipe, tried: TriedNorm, out: Path, watcher: Watcher, corpus: Path) -> Transformer:
+    """Train as the recipe says, with another norm in the place of LayerNorm, and return the model.
+
+    Only checkpoints are kept: no architecture has such a norm, so there is no model directory of it.
+    """
+    with begin_run(out, recipe.name, recipe.digest, training_size(recipe.architecture)):
+        model, plan = Transformer(recipe.architecture), recipe.plan
+        initialise(model, plan.seed, plan.initial_deviation)
+        try_norm(model, tried)
+        goal = NextToken(material_of(recipe, corpus).data, plan.pieces)
+        return fit(model, goal, plan, out / _CHECKPOINTS, watcher).model
 
 
 def _keep(path: Path, recipe: Recipe, material: Material, trained: Trained) -> None:
