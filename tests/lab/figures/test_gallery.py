@@ -16,16 +16,6 @@ from run_folders import BEHAVIOUR, LESION, ROUND
 from run_folders import FILES as RUN_FILES
 
 LESIONS = [{**LESION, "worst_margin": -1.0, "where": where} for where in ("model", "circuit")]
-SPREAD = {"mean": 0.5, "least": 0.25, "most": 1.0}
-MEASURED = {"seed": 1, "parameters": 9, "corpus": None, "measures": {"loss": 0.5}}
-VARIANT = {
-    "name": "one",
-    "runs": [MEASURED],
-    "measures": {"loss": SPREAD},
-    "changes": {"loss": SPREAD},
-    "paper": None,
-    "paper_changes": {},
-}
 ACCOUNT = {
     "model": "build/model",
     "variant": "BandNorm",
@@ -38,23 +28,9 @@ FILES = {
     "found/A/quotes/gate.result.json": RUN_FILES["A/quotes/gate.result.json"],
     "made/quotes/base.json": {**RUN_FILES["quotes/exact.json"], "name": "base"},
     "healed/seed-1/plain/migration.json": {**ROUND, "behaviours": [{**BEHAVIOUR, "lesions": LESIONS}]},
-    "compared/comparison.json": {"rows": [VARIANT, VARIANT], "gate": None, "unfinished": []},
+    "compared/comparison.json": RUN_FILES["comparison.json"],
     "cost.json": {"accounts": [ACCOUNT]},
-    "taught/quotes/study.json": {
-        "name": "quotes",
-        "basis": "listed",
-        "teacher_digest": "0" * 64,
-        "surrogate_digest": "0" * 64,
-        "words": 3,
-        "surrogate_agreed": 3,
-        "data": 2,
-        "explanation": None,
-        "repair": None,
-        "closed": [],
-        "given_up": [],
-        "open_template": None,
-        "verdict": "refuted",
-    },
+    "taught/quotes/study.json": RUN_FILES["explained/study.json"],
 }
 
 

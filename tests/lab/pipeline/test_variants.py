@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-import torch
 
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import digest_bytes
