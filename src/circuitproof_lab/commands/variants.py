@@ -64,7 +64,7 @@ def _show(found: "VariantComparison") -> None:
     mean = "one seed" if seeds == 1 else f"mean of {seeds} seeds"
     titles = [title for kind in kinds for title in _titles(kind, found)]
     show_table(
-        f"measured on all that is held out, in FP32; {mean}",
+        f"measured in FP32; {mean}",
         ("variant", *titles, "parameters#"),
         [(row.name, *_cells(row, found), f"{row.runs[0].parameters}") for row in found.rows],
     )
