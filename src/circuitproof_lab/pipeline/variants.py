@@ -69,16 +69,20 @@ def _all_measured(recipe: VariantsRecipe, folder: Path) -> _BySeed:
     for seed, name in product(recipe.seeds, recipe.names):
         if (path := folder / measures_file(name, seed)).exists():
             found[seed][name] = read_record(path, MeasuredModel)
-    _refuse_other_corpora([one for measured in found.values() for one in measured.values()], folder)
+            if (other := found[seed][name].seed) != seed:
+                raise InputError(f"{path} is about seed {other}, want seed {seed}; put it in its place")
+    _refuse_mixed([one for measured in found.values() for one in measured.values()], folder)
     return found
 
 
-def _refuse_other_corpora(measured: Sequence[MeasuredModel], folder: Path) -> None:
+def _refuse_mixed(measured: Sequence[MeasuredModel], folder: Path) -> None:
     if len({one.corpus for one in measured}) > 1:
         raise InputError(
             f"{folder} holds measures on different corpora, as another Python's library is one; "
             "compare those of one corpus"
         )
+    if len({tuple(sorted(one.measures)) for one in measured}) > 1:
+        raise InputError(f"{folder} holds measures of different kinds; compare those of one version")
 
 
 def _compared(recipe: VariantsRecipe, found: _BySeed) -> VariantComparison:

@@ -169,14 +169,23 @@ def test_measures_without_weights_are_enough_to_compare(tmp_path, finished):
     assert sum(file.stat().st_size for file in (tmp_path / "measured").rglob("*.json")) < 10_000
 
 
-def test_measures_on_different_corpora_are_not_compared(tmp_path, finished):
-    """The library of another Python is another corpus."""
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"corpus": digest_bytes(b"another")}, "holds measures on different corpora"),
+        ({"measures": {"loss": 1.0}}, "holds measures of different kinds; compare those of one version"),
+        ({"seed": 1}, r"plain/seed-2.json is about seed 1, want seed 2; put it in its place"),
+    ],
+    ids=["corpus", "kinds", "seed"],
+)
+def test_measures_that_do_not_belong_together_are_not_compared(tmp_path, finished, change, sentence):
+    """The library of another Python is another corpus; a file may have been put in a wrong place."""
     recipe, out, _ = finished
     shutil.copytree(out / "measured", tmp_path / "measured")
     shutil.copy(out / "run.json", tmp_path / "run.json")
     one = measured(tmp_path, "plain", 2)
-    write_record(tmp_path / measures_file("plain", 2), replace(one, corpus=digest_bytes(b"another")))
-    with pytest.raises(InputError, match="holds measures on different corpora"):
+    write_record(tmp_path / measures_file("plain", 2), replace(one, **change))
+    with pytest.raises(InputError, match=sentence):
         compare_variants(recipe, tmp_path, silent)
 
 
