@@ -9,6 +9,7 @@ from circuitproof.reports.parts.of_bundles import bundles
 from circuitproof.reports.parts.section import facts, name, note, scrolled, section, share_bar
 from circuitproof_lab.pages.folder import RunView, ShownRung
 from circuitproof_lab.pages.study_parts import beyond, healing, perplexity_text, programs, viability
+from circuitproof_lab.pages.tested_parts import explanations, variants
 from circuitproof_lab.records.gate import FrontierPoint, GateOutcome
 from circuitproof_lab.records.norms import NormFold
 
@@ -208,5 +209,7 @@ RUN_PARTS: tuple[Callable[[RunView], Element | None], ...] = (
     lesions,
     beyond,
     norms,
+    explanations,
+    variants,
     run_cost,
 )

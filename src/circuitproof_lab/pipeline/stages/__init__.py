@@ -2,5 +2,6 @@
 
 Names: `train.train_recipe`, `remove_norms.remove_norms`, `viability.viability_of`, `extract.extract_circuit`,
 `gate.run_generation`, `calibrate.state_of`, `calibrate.calibrated`, `heal.heal`, `prove.prove_circuit`,
-`prove_final.prove_final`, `check.check_bundle`, `measure_proof.measure_proof`, `limits.prove_beyond`.
+`prove_final.prove_final`, `check.check_bundle`, `measure_proof.measure_proof`, `limits.prove_beyond`,
+`measure_variant.measure_variant`, `teach.teach`, `explain.fit_surrogate`, `explain.explain`.
 """
