@@ -56,7 +56,7 @@ HEALED = {
     "within_budget": False,
     "uses_programs": True,
 }
-BEYOND = {
+LIMITS = {
     "task": "quotes",
     "pattern": EVIL,
     "prompts": "9" * 5000,
@@ -127,7 +127,7 @@ FILES = {
     "quotes/accepted.json": {"exact": 7, "prompts": 8},
     "quotes/programs.circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.1", "head 0.1 -> logits"]},
     "quotes/healing/healed.json": HEALED,
-    "quotes/beyond/beyond.json": BEYOND,
+    "quotes/limits/limits.json": LIMITS,
     "seed-0/healed/migration.json": ROUND,
     "attenuated/removal.json": REMOVAL,
 }

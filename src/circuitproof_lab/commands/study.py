@@ -13,8 +13,9 @@ from circuitproof.files.printing import printable
 if TYPE_CHECKING:
     from circuitproof.tasks.names import TokenNames
     from circuitproof_lab.pipeline.construction import Artifact
-    from circuitproof_lab.pipeline.study import StudyReport, TaskReport
-    from circuitproof_lab.pipeline.study_programs import Installed
+    from circuitproof_lab.pipeline.stages.synthesise import Installed
+    from circuitproof_lab.pipeline.study import StudyReport
+    from circuitproof_lab.pipeline.study_work import TaskReport
     from circuitproof_lab.records.audit import MeasuredState
     from circuitproof_lab.records.healing import Healed
 
@@ -86,9 +87,9 @@ def _show_task(report: "TaskReport", names: "TokenNames") -> None:
         show_said(answers_table(title, report.artifact.proof.battery))
     if report.checked is not None:
         show_line(f"the checker says {report.checked.outcome}: {report.checked.reason}")
-    if report.beyond is not None:
-        told = ", ".join(f"{name} {verdict}" for name, verdict in report.beyond.verdicts.items())
-        show_line(f"beyond the domain, {report.beyond.prompts} prompts, {report.beyond.pattern}: {told}")
+    if report.limits is not None:
+        told = ", ".join(f"{name} {verdict}" for name, verdict in report.limits.verdicts.items())
+        show_line(f"limits: on {report.limits.prompts} prompts, {report.limits.pattern}: {told}")
     if report.stopped is not None:
         show_line(f"{report.task} stopped: {report.stopped}")
 

@@ -1,4 +1,4 @@
-"""What a study of a language model wrote: does the model do it, programs, healing, what lies beyond."""
+"""What a study of a language model wrote: does the model do it, programs, healing, limits."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from circuitproof.programs.lines import parse_lines
 from circuitproof.reports.words import program_lines
 from circuitproof_lab.records.audit import QUALITY, BaseQuality
 from circuitproof_lab.records.healing import HEALED, Healed
-from circuitproof_lab.records.limits import BEYOND, Beyond
+from circuitproof_lab.records.limits import LIMITS, PatternLimits
 from circuitproof_lab.records.programs import ACCEPTED, AGAIN, Accepted, HeadSearch
 from circuitproof_lab.records.viability import VIABILITY, Viability
 
@@ -47,7 +47,7 @@ class StudyView:
     viabilities: tuple[Viability, ...]
     programs: tuple[Programs, ...]
     healings: tuple[Healed, ...]
-    beyonds: tuple[Beyond, ...]
+    limits: tuple[PatternLimits, ...]
 
 
 def read_study(path: Path) -> StudyView:
@@ -59,7 +59,7 @@ def read_study(path: Path) -> StudyView:
         _all(path, VIABILITY, Viability),
         tuple(_programs(folder, model) for folder in folders),
         _all(path, HEALED, Healed),
-        _all(path, BEYOND, Beyond),
+        _all(path, LIMITS, PatternLimits),
     )
 
 

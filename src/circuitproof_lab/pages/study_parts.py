@@ -1,4 +1,4 @@
-"""The parts of a study's page: does the model do it, programs, healing, what lies beyond the domain."""
+"""The parts of a study's page: does the model do it, programs, healing, limits."""
 
 from collections.abc import Iterable, Iterator
 from math import exp
@@ -11,7 +11,7 @@ from circuitproof.reports.parts.section import facts, name, note, scrolled, sect
 from circuitproof_lab.pages.folder import RunView
 from circuitproof_lab.pages.study import Programs
 from circuitproof_lab.records.healing import Healed
-from circuitproof_lab.records.limits import Beyond
+from circuitproof_lab.records.limits import PatternLimits
 from circuitproof_lab.records.programs import HeadSearch
 from circuitproof_lab.records.viability import Narrowing, Stratum, Viability
 
@@ -151,16 +151,16 @@ def _healed(one: Healed, run: RunView) -> tuple[Child, ...]:
     )
 
 
-def beyond(run: RunView) -> Element | None:
-    """Return what is proved of every prompt of a pattern, beyond the domain that programs were found on."""
+def limits(run: RunView) -> Element | None:
+    """Return what is proved of every prompt of a pattern, not only of the declared ones."""
     about = (
         "The properties that were proved on the declared domain, asked of every prompt of a pattern. What "
         "the checker says of their bundles stands above."
     )
-    return _part("beyond", "Beyond the domain", about, map(_beyond, run.study.beyonds))
+    return _part("limits", "Limits of the proof", about, map(_limits, run.study.limits))
 
 
-def _beyond(one: Beyond) -> tuple[Element, ...]:
+def _limits(one: PatternLimits) -> tuple[Element, ...]:
     verdicts = [(name(kind), verdict_badge(shown_text(verdict))) for kind, verdict in one.verdicts.items()]
     known: list[tuple[str, Child]] = [
         ("pattern", name(one.pattern, most=_LONG)),
@@ -173,6 +173,6 @@ def _beyond(one: Beyond) -> tuple[Element, ...]:
     return el("h3", name(one.task)), facts(*known), scrolled(("property", "verdict"), verdicts)
 
 
-def _prompts(one: Beyond) -> str:
+def _prompts(one: PatternLimits) -> str:
     with long_numbers():
         return scientific(int(one.prompts))

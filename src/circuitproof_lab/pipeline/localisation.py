@@ -2,7 +2,8 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from circuitproof.circuits.spelling import load_circuit
@@ -13,12 +14,19 @@ from circuitproof.files.run import Tell, begin_run, silent
 from circuitproof.forward.frozen import open_model
 from circuitproof.proof.verdict import Verdict, worst
 from circuitproof_lab.distill.lesion import Behaviour
+from circuitproof_lab.pipeline.engine import RunStage, StageName, follow
 from circuitproof_lab.pipeline.ledger import Ledger
 from circuitproof_lab.pipeline.protocol import BUNDLES, TRAINING, TRIMMED, Protocol
 from circuitproof_lab.pipeline.recipe import Recipe
 from circuitproof_lab.pipeline.sizes import model_size, training_size
 from circuitproof_lab.pipeline.stages.extract import CIRCUIT
-from circuitproof_lab.pipeline.stages.gate import GatedRun, Rounds, rounds_of, run_generation
+from circuitproof_lab.pipeline.stages.gate import (
+    GatedRun,
+    Rounds,
+    extract_generation,
+    open_generation,
+    rounds_of,
+)
 from circuitproof_lab.pipeline.stages.prove import CircuitClaim, CircuitProof, prove_circuit
 from circuitproof_lab.pipeline.stages.train import declared_by, train_recipe
 from circuitproof_lab.records.gate import GateOutcome
@@ -62,23 +70,39 @@ def _proof_to_json(proof: CircuitProof) -> Json:
     }
 
 
+def generations(protocol: Protocol) -> tuple[RunStage[GatedRun], ...]:
+    """Return the stages of all generations, one after the other."""
+    return tuple(
+        stage
+        for place in range(len(protocol.generations))
+        for stage in (
+            RunStage(StageName.EXTRACT, partial(extract_generation, place)),
+            RunStage(StageName.GATE, partial(open_generation, place)),
+        )
+    )
+
+
+def stages_of(protocol: Protocol) -> tuple[RunStage[GatedRun], ...]:
+    """Return the stages of a localisation."""
+    return (
+        RunStage(StageName.TRAIN, _train),
+        *generations(protocol),
+        RunStage(StageName.PROVE, _prove),
+    )
+
+
 def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent) -> Localisation:
     """Run a protocol in `out` and prove its last circuits; what is finished there is not done again."""
-    with _begun(protocol, out, ledger, tell) as job:
-        outcomes = _generations(job)
-        last = len(outcomes) // len(job.rounds) - 1
-        proofs = tuple(_prove(job, last, task) for task in job.rounds)
-        return Localisation(outcomes, proofs, job.ledger.last)
-
-
-def open_gates(protocol: Protocol, out: Path, tell: Tell = silent) -> tuple[GateOutcome, ...]:
-    """Run a protocol up to its last gate and prove nothing: what came of every gate that was opened."""
-    with _begun(protocol, out, None, tell) as job:
-        return _generations(job)
+    with begin_gates(protocol, out, ledger, tell) as job:
+        done, _ = follow(stages_of(protocol), job)
+        return Localisation(done.outcomes, done.proofs, done.ledger.last)
 
 
 @contextmanager
-def _begun(protocol: Protocol, out: Path, ledger: Path | None, tell: Tell) -> Generator[GatedRun, None, None]:
+def begin_gates(
+    protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent
+) -> Generator[GatedRun, None, None]:
+    """Begin the run of a protocol, or go on with it, and declare it in its ledger."""
     with about(protocol.name):
         rounds = tuple(rounds_of(protocol, generator) for generator in protocol.generators)
     size = _refuse_unfit(protocol, rounds)
@@ -86,6 +110,7 @@ def _begun(protocol: Protocol, out: Path, ledger: Path | None, tell: Tell) -> Ge
     refuse_unwritable(opened.path)
     opened.refuse_stale(protocol.digest, [gate for task in rounds for gate in task.gates])
     with begin_run(out, protocol.name, protocol.digest, size, tell) as run:
+        opened.declare(protocol.name, protocol.digest)
         yield GatedRun(protocol, rounds, run, opened)
 
 
@@ -101,27 +126,22 @@ def _refuse_unfit(protocol: Protocol, rounds: Sequence[Rounds]) -> int:
     return len(rounds) * model_size(sizes) + (training_size(sizes) if is_trained else 0)
 
 
-def _generations(job: GatedRun) -> tuple[GateOutcome, ...]:
-    protocol = job.protocol
-    job.ledger.declare(protocol.name, protocol.digest)
-    if isinstance(protocol.model, Recipe):
-        train_recipe(protocol.model, job.run.folder / TRAINING, Watcher(), job.run.tell)
-    outcomes: list[GateOutcome] = []
-    for place in range(len(protocol.generations)):
-        found = [run_generation(job, place, task) for task in job.rounds]
-        outcomes += found
-        if protocol.stop_when_exact and all(outcome.is_exact for outcome in found):
-            break
-    return tuple(outcomes)
+def _train(job: GatedRun) -> GatedRun:
+    if isinstance(job.protocol.model, Recipe):
+        train_recipe(job.protocol.model, job.run.folder / TRAINING, Watcher(), job.run.tell)
+    return job
 
 
-def _prove(job: GatedRun, generation: int, rounds: Rounds) -> CircuitProof:
-    """Prove the four properties of the last circuit on all that was looked at, and write the bundle."""
-    last, task = job.protocol.generations[generation], rounds.everything(generation)
-    selected = load_circuit(job.run.folder / last.name / task.name / CIRCUIT)
+def _prove(job: GatedRun) -> GatedRun:
+    """Prove the four properties of the last circuits on all that was looked at, and write the bundles."""
+    return replace(job, proofs=tuple(_proof(job, job.opened - 1, rounds) for rounds in job.rounds))
+
+
+def _proof(job: GatedRun, generation: int, rounds: Rounds) -> CircuitProof:
+    task = rounds.everything(generation)
     asked = CircuitClaim(
         model=job.model,
-        behaviour=Behaviour(task, selected),
+        behaviour=Behaviour(task, load_circuit(job.within(generation, rounds).folder / CIRCUIT)),
         epsilon=job.protocol.epsilon,
         circuit_file=f"{TRIMMED}/{task.name}.json",
         bundle_folder=f"{BUNDLES}/{task.name}",

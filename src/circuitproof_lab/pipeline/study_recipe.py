@@ -97,7 +97,7 @@ class Study:
     epsilon: PositiveRational
     anchors: PositiveInt
     longest: PositiveInt
-    """Beyond the domain: how long the prompts of the pattern may be."""
+    """Limits: how long the prompts of the pattern may be."""
     digest: Digest
 
     @property

@@ -15,7 +15,6 @@ from circuitproof.proof.properties.lesion_identity import LesionIdentity, identi
 from circuitproof.proof.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from circuitproof_lab.distill.calibrate import calibrate
-from circuitproof_lab.pipeline import construction
 from circuitproof_lab.pipeline.construction import construct
 from circuitproof_lab.pipeline.construction_recipe import RungChoice, SeededBase, load_construction
 from circuitproof_lab.pipeline.stages import calibrate as stage
@@ -131,7 +130,7 @@ def test_a_rung_that_changes_the_rest_of_the_model_is_refused(tmp_path, monkeypa
         after.mlps[1].down_bias.data += 0.5
         return after
 
-    monkeypatch.setattr(construction, "calibrated", reaching)
+    monkeypatch.setattr(stage, "calibrated", reaching)
     loaded = load_construction(write_construction(tmp_path, {'"scalar", "readout"': '"scalar"'}))
     with pytest.raises(NumericError, match="scalar does not compute the bits it did before: something"):
         construct(loaded, tmp_path / "run")

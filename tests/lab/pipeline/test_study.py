@@ -186,20 +186,20 @@ def test_the_command_tells_the_report_and_writes_its_page(finished, monkeypatch,
         return capsys.readouterr().out
 
     said = run()
-    for words in ("3 of 3 strata stay", "add 1 when", "is of record", "the checker says valid", "beyond"):
+    for words in ("3 of 3 strata stay", "add 1 when", "is of record", "the checker says valid", "limits: on"):
         assert words in said
     (program, *_) = found.tasks[0].installed.programs.values()
     names = read_declaration(found.base).tokens.named()
     assert listed_tokens(names, program.tokens()) in " ".join(re.sub("[│┃]", " ", said).split())
     page = (out / "report.html").read_text()
-    for part in ("viability", "searches", "healing", "calibration", "audit", "beyond", "proofs"):
+    for part in ("viability", "searches", "healing", "calibration", "audit", "limits", "proofs"):
         assert f'<section id="{part}"' in page
     (task,) = found.tasks
     assert task.artifact is not None
-    assert task.beyond is not None
+    assert task.limits is not None
     assert task.installed is not None
     heads = [f">{one.head}<" for one in task.installed.searches]
-    for words in (task.artifact.why, "where one decision is wrong", f"{task.beyond.cells} cells", *heads):
+    for words in (task.artifact.why, "where one decision is wrong", f"{task.limits.cells} cells", *heads):
         assert words in page
     told = json.loads(run("--json"))
     assert told["tasks"][0]["checked"]["outcome"] == "valid"

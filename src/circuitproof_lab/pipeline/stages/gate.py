@@ -25,7 +25,8 @@ from circuitproof_lab.pipeline.manifest import Development, Gate, Split
 from circuitproof_lab.pipeline.prompts import PromptSource
 from circuitproof_lab.pipeline.protocol import TRAINING, Protocol
 from circuitproof_lab.pipeline.recipe import Recipe
-from circuitproof_lab.pipeline.stages.extract import CircuitSearch, extract_circuit
+from circuitproof_lab.pipeline.stages.extract import CIRCUIT, CircuitSearch, extract_circuit
+from circuitproof_lab.pipeline.stages.prove import CircuitProof
 from circuitproof_lab.pipeline.stages.train import MODEL
 from circuitproof_lab.records.gate import GATE, FrontierPoint, GateOutcome, load_outcome
 
@@ -51,17 +52,36 @@ class Rounds:
 
 @dataclass(frozen=True, slots=True)
 class GatedRun:
-    """A protocol, the prompts of its tasks, its run, and the ledger of what was looked at."""
+    """A protocol, the prompts of its tasks, its run and ledger, and what came of it."""
 
     protocol: Protocol
     rounds: tuple[Rounds, ...]
     run: Run
     ledger: Ledger
+    outcomes: tuple[GateOutcome, ...] = ()
+    """Of the gates that were opened, generation by generation and task by task."""
+    proofs: tuple[CircuitProof, ...] = ()
+    """Of each task's last circuit over everything that was looked at."""
 
     @property
     def model(self) -> Path:
         source = self.protocol.model
         return self.run.folder / TRAINING / MODEL if isinstance(source, Recipe) else source
+
+    @property
+    def opened(self) -> int:
+        """Return of how many generations the gates were opened."""
+        return len(self.outcomes) // len(self.rounds)
+
+    @property
+    def is_over(self) -> bool:
+        """Say whether no later gate is to be opened: all of the last generation's were exact."""
+        last = self.outcomes[-len(self.rounds) :]
+        return self.protocol.stop_when_exact and bool(last) and all(one.is_exact for one in last)
+
+    def within(self, place: int, rounds: Rounds) -> Run:
+        """Return the part of the run that a task has in a generation."""
+        return self.run.within(self.protocol.generations[place].name, rounds.generator.task)
 
 
 def rounds_of(protocol: Protocol, generator: PromptSource) -> Rounds:
@@ -76,22 +96,37 @@ def rounds_of(protocol: Protocol, generator: PromptSource) -> Rounds:
     return Rounds(generator, tuple(fresh), tuple(gates))
 
 
-def run_generation(job: GatedRun, place: int, rounds: Rounds) -> GateOutcome:
-    """Extract on everything seen so far, then open the gate; both are kept in files."""
-    one, task = job.protocol.generations[place], rounds.generator.task
-    run, development = job.run.within(one.name, task), rounds.development(place)
-    write_file(run.folder / "development.json", readable_json(to_json(development.splits)))
-    write_file(run.folder / "gate.json", readable_json(rounds.gates[place].split.to_json()))
-    job.ledger.view(job.protocol.digest, development)
+def extract_generation(place: int, job: GatedRun) -> GatedRun:
+    """Extract a circuit of each task on everything seen so far, unless no gate is to be opened any more."""
+    for rounds in () if job.is_over else job.rounds:
+        run, development = job.within(place, rounds), rounds.development(place)
+        write_file(run.folder / "development.json", readable_json(to_json(development.splits)))
+        write_file(run.folder / "gate.json", readable_json(rounds.gates[place].split.to_json()))
+        job.ledger.view(job.protocol.digest, development)
+        one = job.protocol.generations[place]
+        method = replace(job.protocol.method, rule=one.rule)
+        search = CircuitSearch(job.model, development.task(), method, reads_prompt=True)
+        extract_circuit(run, search, telling=f"{one.name}: extracting {rounds.generator.task}")
+    return job
+
+
+def open_generation(place: int, job: GatedRun) -> GatedRun:
+    """Open each task's gate of a generation for the circuit that was selected before."""
+    if job.is_over:
+        return job
+    return replace(job, outcomes=(*job.outcomes, *(_opened(job, place, rounds) for rounds in job.rounds)))
+
+
+def _opened(job: GatedRun, place: int, rounds: Rounds) -> GateOutcome:
+    """Return what came of a gate, opened once and kept in a file."""
+    run = job.within(place, rounds)
 
     def open_gate(path: Path) -> None:
-        outcome = _open_gate(job, place, rounds, circuit)
+        outcome = _open_gate(job, place, rounds, run.folder / CIRCUIT)
         write_file(path, readable_json({**outcome.to_json(), "ledger_head": str(job.ledger.last)}))
 
-    method = replace(job.protocol.method, rule=one.rule)
-    search = CircuitSearch(job.model, development.task(), method, reads_prompt=True)
-    circuit = extract_circuit(run, search, telling=f"{one.name}: extracting {task}")
-    opened = run.stage(GATE, open_gate, f"{one.name}: opening the gate of {task}")
+    generation = job.protocol.generations[place].name
+    opened = run.stage(GATE, open_gate, f"{generation}: opening the gate of {rounds.generator.task}")
     outcome, head = load_outcome(opened)
     job.ledger.require(head)
     return outcome

@@ -16,22 +16,22 @@ from circuitproof.tasks.rules import OnlyOpener
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.limits import limits_of
 from circuitproof_lab.pipeline.stages.prove import bundled
-from circuitproof_lab.records.limits import BEYOND, Beyond
+from circuitproof_lab.records.limits import LIMITS, PatternLimits
 
 
-def prove_beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | None:
+def find_limits(run: Run, proved: Claim, longest: int, deadline: float) -> PatternLimits | None:
     """Ask the properties of a proved claim on a pattern; nothing for neural heads and tables of answers."""
     task = _pattern_task(proved.task, longest)
     if task is None or any(head not in proved.frozen.programs for head in proved.circuit.heads()):
         return None
 
-    def ask() -> Beyond:
+    def ask() -> PatternLimits:
         begin = time.perf_counter()
         effort = Effort(pace=Pace(deadline=begin + deadline, clock=time.perf_counter))
         battery = prove(replace(proved, task=task), effort)
         found = limits_of(battery, effort) if battery.verdict is Verdict.REFUTED else None
         bundled(run, battery)
-        return Beyond(
+        return PatternLimits(
             task=task.name,
             pattern=f"any{{1..{longest}}} with exactly 1 opener",
             prompts=write_rational(Fraction(task.size)),
@@ -42,7 +42,7 @@ def prove_beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyo
             seconds=time.perf_counter() - begin,
         )
 
-    return run.record(BEYOND, Beyond, ask, f"{task.name}: beyond the domain")
+    return run.record(LIMITS, PatternLimits, ask, f"{task.name}: limits of the proof")
 
 
 def _pattern_task(task: Task, longest: int) -> Task | None:
