@@ -18,6 +18,7 @@ AUDIT = {
     "without_heads": 1,
     "without_each": [4, 5],
     "circuit_without_each": [2, 3],
+    "circuit_without_heads": 1,
     "without_circuit": 2,
     "backup": [0],
     "wrong": [0, 7],

@@ -122,9 +122,9 @@ def _without(rung: ShownRung) -> Iterator[tuple[Child, ...]]:
     if len(audit.heads) == 1:
         yield row(audit.heads[0], audit.without_heads, together, audit.circuit_without_each[0])
     else:
-        yield row("all program heads", audit.without_heads, together)
+        yield row("all program heads", audit.without_heads, together, audit.circuit_without_heads)
         yield from map(row, audit.heads, audit.without_each, each, audit.circuit_without_each)
-    yield row("the circuit", audit.without_circuit, None if losses is None else losses.without_circuit)
+    yield row("the circuit and these heads", audit.without_circuit, None if losses is None else losses.without_circuit)
 
 
 def _errors(one: ShownRung) -> tuple[Child, ...]:

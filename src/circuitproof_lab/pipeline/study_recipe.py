@@ -68,6 +68,8 @@ class Ladder:
     rungs: tuple[Rung, ...]
     calibration: Calibration
     choice: Annotated[RungChoice, Key("choose")]
+    joint_necessity: PositiveInt
+    """On how many prompts at least model and circuit must need all programs together: a gate of each rung."""
     text: Positive
     """The weight of the loss on text."""
 

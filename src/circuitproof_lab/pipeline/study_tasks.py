@@ -94,6 +94,7 @@ def begin_artifact(work: TaskStudy) -> TaskStudy:
         rungs=study.ladder.rungs,
         calibration=study.ladder.calibration,
         choice=study.ladder.choice,
+        joint_necessity=study.ladder.joint_necessity,
         quality=work.site.quality,
         epsilon=study.epsilon,
         anchors=study.anchors,

@@ -143,6 +143,20 @@ def test_no_rung_that_passes_is_a_sentence(tmp_path):
         construct(loaded, tmp_path / "run")
 
 
+def test_a_rung_whose_programs_are_not_needed_together_does_not_pass(tmp_path):
+    """Joint necessity is declared: here more is asked for than any model of 64 prompts can need."""
+    path = write_construction(tmp_path, {"joint_necessity = 1": "joint_necessity = 65"})
+    with pytest.raises(InputError, match=r"needs its programs together on \d+ where 65 are asked for"):
+        construct(load_construction(path), tmp_path / "run")
+
+
+def test_what_is_left_without_the_circuit_is_the_same_in_every_state(built):
+    """The whole-circuit lesion takes the program heads too, so no rung can change it."""
+    _, (artifact,) = built
+    assert len({state.audit.without_circuit for state in artifact.states}) == 1
+    assert all(state.audit.needed >= 1 for state in artifact.states if state.passes)
+
+
 def test_a_trained_model_can_be_the_base(built, tmp_path):
     """The same recipe on a model directory: another digest, and nothing is seeded."""
     folder, _ = built

@@ -14,7 +14,7 @@ from circuitproof.files.run import Run
 from circuitproof.models.declaration import readout_tensors
 from circuitproof.nn.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
 from circuitproof.nn.transformer import Transformer
-from circuitproof_lab.distill.audit import audit
+from circuitproof_lab.distill.audit import audit, without_circuit
 from circuitproof_lab.distill.calibrate import Rung, calibrate, worst_radius
 from circuitproof_lab.distill.install import install, replace_tensors
 from circuitproof_lab.distill.lesion import Behaviour, silence
@@ -129,13 +129,17 @@ def _losses(
         model=quality.loss(model),
         without_heads=quality.loss(model, silence(everything, heads)),
         without_each=tuple(quality.loss(model, silence(everything, [head])) for head in heads),
-        without_circuit=quality.loss(model, everything.without(*behaviour.circuit.edges)),
+        without_circuit=quality.loss(model, without_circuit(behaviour, everything, heads)),
     )
 
 
 def _passes(construction: Construction, found: Audit, radius: float, losses: Losses | None) -> bool:
-    """Say whether model and circuit are right on every prompt, with the radius and the quality asked for."""
-    is_right = found.model == found.circuit == found.prompts
+    """Say whether a state passes its gates.
+
+    Model and circuit are right on every prompt, both need the programs together on as many prompts as was
+    declared, and radius and quality are what is asked for.
+    """
+    is_right = found.model == found.circuit == found.prompts and found.needed >= construction.joint_necessity
     quality = construction.quality
     is_good = quality is None or (losses is not None and losses.model <= quality.budget)
     return is_right and radius >= construction.calibration.target and is_good
@@ -176,11 +180,13 @@ def _choose(build: ArtifactBuild, rungs: Sequence[MeasuredState]) -> ChosenRung:
     good = [state for state in rungs if state.passes]
     if not good:
         best = max(rungs, key=lambda state: (state.audit.model + state.audit.circuit, state.radius))
+        needed = build.construction.joint_necessity
         lost = "" if best.losses is None else f", and loses {best.losses.model:.4f} on the text"
         raise Stopped(
             f"{build.blueprint.task.name}: no rung passes its gates; the best, {best.name}, has "
             f"{best.audit.model} of {best.audit.prompts} right in the model, {best.audit.circuit} in the "
-            f"circuit and a smallest radius of {best.radius:.3g}{lost}; "
+            f"circuit, needs its programs together on {best.audit.needed} where {needed} are asked for, and "
+            f"has a smallest radius of {best.radius:.3g}{lost}; "
             "raise the steps, or lower the target or the targets"
         )
     rank, reason = _RULES[build.construction.choice]
@@ -202,4 +208,10 @@ def refuse_broken_identity(states: Sequence[MeasuredState]) -> None:
             raise NumericError(
                 f"with the program heads silenced, {state.name} does not compute the bits it did before: "
                 "something else than their readouts was changed"
+            )
+        if state.audit.without_circuit != installed.audit.without_circuit:
+            raise NumericError(
+                f"without the circuit and its program heads, {state.name} decides "
+                f"{state.audit.without_circuit} prompts right and the installed model "
+                f"{installed.audit.without_circuit}: something else than their readouts was changed"
             )
