@@ -107,6 +107,16 @@ REMOVAL = {
     "norms": [{"norm": EVIL, "first": 1, "last": 2, "deviation": 0.1}],
     "evaluations": [{"step": 10, "measures": {EVIL: 0.75}}],
 }
+DECLARED = {
+    "task": EVIL,
+    "prompts": 8,
+    "development": 4,
+    "gates": 4,
+    "apart": [1, 3],
+    "filled": 2,
+    "classes": {EVIL: 2, "token": 4},
+    "manifest": "0" * 64,
+}
 FILES = {
     "fold.json": FOLD,
     "run.json": {"recipe": EVIL, "recipe_digest": "0" * 64},
@@ -116,12 +126,15 @@ FILES = {
         "points": [POINT],
         "nested": [POINT],
         "selected": 0,
+        "apart": [1, 3],
+        "programs": {"heads": 3, "found": 2, "edges": 4, "right": 5, "right_apart": 1},
         "ledger_head": "0" * 64,
     },
     "quotes/exact.json": STATE,
     "quotes/chosen.json": {"record": EVIL, "why": f"{EVIL} is of record"},
     "base.json": {"loss": 1.5, "budget": 2.0},
     "quotes/viability.json": VIABILITY,
+    "quotes/declared.json": DECLARED,
     "quotes/program.0.1.json": {**FOUND, **SEARCHED},
     "quotes/program.0.0.json": {**FOUND, **SEARCHED, "index": 0, "program": None, "overlap": None},
     "quotes/circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.0", "embed -> head 0.1"]},

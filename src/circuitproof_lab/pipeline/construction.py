@@ -1,6 +1,7 @@
 """Building artifacts: install programs, audit, calibrate rung by rung, choose one, prove and bundle it."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -22,9 +23,10 @@ from circuitproof_lab.pipeline.stages.calibrate import (
     calibrate_rungs,
     install_blueprint,
 )
-from circuitproof_lab.pipeline.stages.measure_proof import ProofMeasures, measure_proof
+from circuitproof_lab.pipeline.stages.measure_proof import measure_proof
 from circuitproof_lab.pipeline.stages.prove import CircuitClaim, CircuitProof, prove_circuit
 from circuitproof_lab.records.audit import MeasuredState
+from circuitproof_lab.records.proof import MEASURES, ProofMeasures
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,10 @@ def prove_artifact(build: ArtifactBuild) -> ArtifactBuild:
     claim = CircuitClaim(model=model, behaviour=build.behaviour, epsilon=epsilon, base=build.base)
     proof = prove_circuit(build.run.within("proof"), claim)
     anchors = build.construction.anchors
-    build.run.tell(f"evaluating {anchors} anchors of {build.blueprint.task.name}")
-    return replace(build, proof=proof, measures=measure_proof(model, proof.battery, anchors))
+    telling = f"evaluating {anchors} anchors of {build.blueprint.task.name}"
+    measure = partial(measure_proof, model, proof.battery, anchors)
+    measures = build.run.within("proof").record(MEASURES, ProofMeasures, measure, telling)
+    return replace(build, proof=proof, measures=measures)
 
 
 STAGES: tuple[RunStage[ArtifactBuild], ...] = (

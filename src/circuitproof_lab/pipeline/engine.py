@@ -27,6 +27,7 @@ class StageName(StrEnum):
     SYNTHESISE = "synthesise"
     INSTALL = "install"
     GATE = "gate"
+    DOMAIN = "domain"
     HEAL = "heal"
     AUDIT = "audit"
     CALIBRATE = "calibrate"

@@ -1,7 +1,6 @@
 """Localising a behaviour: extract, open a gate once, go on with what was burned, and prove what is left."""
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from circuitproof.circuits.spelling import load_circuit
 from circuitproof.files.canonical import Digest, Json, refuse_unwritable
 from circuitproof.files.codec import to_json
 from circuitproof.files.reading import about
-from circuitproof.files.run import Tell, begin_run, silent
+from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.forward.frozen import open_model
 from circuitproof.proof.verdict import Verdict, worst
 from circuitproof_lab.distill.lesion import Behaviour
@@ -26,6 +25,7 @@ from circuitproof_lab.pipeline.stages.gate import (
     extract_generation,
     open_generation,
     rounds_of,
+    select_programs,
 )
 from circuitproof_lab.pipeline.stages.prove import CircuitClaim, CircuitProof, prove_circuit
 from circuitproof_lab.pipeline.stages.train import declared_by, train_recipe
@@ -70,13 +70,14 @@ def _proof_to_json(proof: CircuitProof) -> Json:
     }
 
 
-def generations(protocol: Protocol) -> tuple[RunStage[GatedRun], ...]:
-    """Return the stages of all generations, one after the other."""
+def generations(count: int, *, selects: bool) -> tuple[RunStage[GatedRun], ...]:
+    """Return the stages of all generations; programs, where any are selected, come before the gate."""
     return tuple(
         stage
-        for place in range(len(protocol.generations))
+        for place in range(count)
         for stage in (
             RunStage(StageName.EXTRACT, partial(extract_generation, place)),
+            *([RunStage(StageName.SYNTHESISE, partial(select_programs, place))] if selects else []),
             RunStage(StageName.GATE, partial(open_generation, place)),
         )
     )
@@ -84,34 +85,31 @@ def generations(protocol: Protocol) -> tuple[RunStage[GatedRun], ...]:
 
 def stages_of(protocol: Protocol) -> tuple[RunStage[GatedRun], ...]:
     """Return the stages of a localisation."""
+    selects = protocol.programs is not None
     return (
         RunStage(StageName.TRAIN, _train),
-        *generations(protocol),
+        *generations(len(protocol.generations), selects=selects),
         RunStage(StageName.PROVE, _prove),
     )
 
 
 def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent) -> Localisation:
     """Run a protocol in `out` and prove its last circuits; what is finished there is not done again."""
-    with begin_gates(protocol, out, ledger, tell) as job:
-        done, _ = follow(stages_of(protocol), job)
-        return Localisation(done.outcomes, done.proofs, done.ledger.last)
-
-
-@contextmanager
-def begin_gates(
-    protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent
-) -> Generator[GatedRun, None, None]:
-    """Begin the run of a protocol, or go on with it, and declare it in its ledger."""
     with about(protocol.name):
         rounds = tuple(rounds_of(protocol, generator) for generator in protocol.generators)
     size = _refuse_unfit(protocol, rounds)
     opened = Ledger(ledger or out / LEDGER)
     refuse_unwritable(opened.path)
-    opened.refuse_stale(protocol.digest, [gate for task in rounds for gate in task.gates])
     with begin_run(out, protocol.name, protocol.digest, size, tell) as run:
-        opened.declare(protocol.name, protocol.digest)
-        yield GatedRun(protocol, rounds, run, opened)
+        done, _ = follow(stages_of(protocol), declared_run(protocol, rounds, run, opened))
+        return Localisation(done.outcomes, done.proofs, done.ledger.last)
+
+
+def declared_run(protocol: Protocol, rounds: Sequence[Rounds], run: Run, ledger: Ledger) -> GatedRun:
+    """Return the run of a protocol whose gates nobody has seen, declared before anything is looked at."""
+    ledger.refuse_stale(protocol.digest, [gate for task in rounds for gate in task.gates])
+    ledger.declare(protocol.name, protocol.digest)
+    return GatedRun(protocol, tuple(rounds), run, ledger)
 
 
 def _refuse_unfit(protocol: Protocol, rounds: Sequence[Rounds]) -> int:

@@ -18,10 +18,11 @@ from circuitproof.forward.frozen import open_model
 from circuitproof.proof.verdict import EXIT_CODES, Verdict, worst
 from circuitproof_lab.pipeline import construction
 from circuitproof_lab.pipeline.engine import RunStage, StageName, follow, written
+from circuitproof_lab.pipeline.localisation import generations
 from circuitproof_lab.pipeline.sizes import model_size, training_size
 from circuitproof_lab.pipeline.stages.remove_norms import Watchers
 from circuitproof_lab.pipeline.stages.train import CORPUS
-from circuitproof_lab.pipeline.study_base import ask_base, make_base, open_gates, read_base
+from circuitproof_lab.pipeline.study_base import ask_base, in_gates, make_base, read_base
 from circuitproof_lab.pipeline.study_recipe import Study
 from circuitproof_lab.pipeline.study_tasks import (
     begin_artifact,
@@ -38,16 +39,19 @@ from circuitproof_lab.pipeline.study_work import StudyWork, TaskReport, TaskStud
 from circuitproof_lab.records.audit import BaseQuality
 from circuitproof_lab.train.tokenised import open_corpus
 
-STAGES: tuple[RunStage[StudyWork], ...] = (
-    RunStage(StageName.REMOVE_NORMS, make_base),
-    RunStage(StageName.AUDIT, read_base),
-    RunStage(StageName.VIABILITY, ask_base),
-    RunStage(StageName.GATE, open_gates),
-)
-"""What all tasks go through together."""
+
+def stages_of(study: Study) -> tuple[RunStage[StudyWork], ...]:
+    """Return what all tasks of a study go through together."""
+    return (
+        RunStage(StageName.REMOVE_NORMS, make_base),
+        RunStage(StageName.AUDIT, read_base),
+        RunStage(StageName.VIABILITY, ask_base),
+        *map(in_gates, generations(len(study.generations), selects=True)),
+    )
+
 
 OF_EACH_TASK: tuple[RunStage[TaskStudy], ...] = (
-    RunStage(StageName.VIABILITY, declare_domain),
+    RunStage(StageName.DOMAIN, declare_domain),
     RunStage(StageName.EXTRACT, extract),
     RunStage(StageName.SYNTHESISE, synthesise),
     RunStage(StageName.EXTRACT, install_again),
@@ -93,11 +97,12 @@ def run_study(
         tell("reading the corpus")
         corpus = open_corpus(study.corpus, out / CORPUS)
         begun = StudyWork(study=study, run=run, corpus=corpus, watchers=watchers or Watchers(), base=base)
-        work, _ = follow(STAGES, begun)
-        reports = tuple(_reported(task) for task in work.tasks)
+        work, _ = follow(stages_of(study), begun)
+        reports = tuple(_reported(work, task) for task in work.tasks)
         return StudyReport(written(work.base, "base"), written(work.quality, "quality"), reports)
 
 
-def _reported(task: TaskStudy) -> TaskReport:
-    done, stopped = follow(OF_EACH_TASK, task)
+def _reported(work: StudyWork, task: TaskStudy) -> TaskReport:
+    outcomes = written(work.gated, "gates").outcomes_of(task.rounds)
+    done, stopped = follow(OF_EACH_TASK, task.reporting(outcomes=outcomes))
     return replace(done.report, stopped=stopped)

@@ -12,10 +12,14 @@ from circuitproof.nn.checkpoint import load_model
 from circuitproof.tasks.generator import Pool
 from circuitproof.tasks.loading import load_listed_task
 from circuitproof_lab.pipeline.construction_recipe import QualityBudget
-from circuitproof_lab.pipeline.engine import follow, written
-from circuitproof_lab.pipeline.localisation import begin_gates, generations
+from circuitproof_lab.pipeline.engine import RunStage, written
+from circuitproof_lab.pipeline.ledger import Ledger
+from circuitproof_lab.pipeline.localisation import LEDGER, declared_run
+from circuitproof_lab.pipeline.manifest import Development, Split
 from circuitproof_lab.pipeline.prompts import PromptSource, TaskPrompts
 from circuitproof_lab.pipeline.protocol import Protocol, Templates
+from circuitproof_lab.pipeline.stages.domain import narrowed, spare_rows
+from circuitproof_lab.pipeline.stages.gate import GatedRun, Rounds, rounds_of
 from circuitproof_lab.pipeline.stages.remove_norms import remove_norms
 from circuitproof_lab.pipeline.stages.train import CORPUS, MODEL, material_of
 from circuitproof_lab.pipeline.stages.viability import viability_of
@@ -62,18 +66,32 @@ def read_base(work: StudyWork) -> StudyWork:
 
 
 def ask_base(work: StudyWork) -> StudyWork:
-    """Ask whether the base does each task at all, and what of its pool is left."""
-    return replace(work, tasks=tuple(_asked(work, task) for task in work.study.tasks))
+    """Deal out the gates, and ask whether the base does each task on the prompts that are in none of them.
+
+    Which prompts are gates depends on the recipe alone; everything else of a pool enters the ledger as looked
+    at, and development data is what of it is left by the rule of the recipe.
+    """
+    pools = [_pool(work, task) for task in work.study.tasks]
+    declared = _protocol(work.study, written(work.site, "base"), pools)
+    run = work.run.within("localisation")
+    dealt = [rounds_of(declared, pool) for pool in pools]
+    job = declared_run(declared, dealt, run, Ledger(run.folder / LEDGER))
+    tasks = tuple(_asked(work, job, rounds) for rounds in dealt)
+    viable = tuple(task.rounds for task in tasks if task.report.viability.is_viable)
+    return replace(work, tasks=tasks, gated=replace(job, rounds=viable))
 
 
-def _asked(work: StudyWork, task: Templates | ListedTask) -> TaskStudy:
-    site, study, pool = written(work.site, "base"), work.study, _pool(work, task)
-    rule, run = study.domain, work.run.within(pool.task)
+def _asked(work: StudyWork, job: GatedRun, rounds: Rounds) -> TaskStudy:
+    site, study, source = written(work.site, "base"), work.study, rounds.generator
+    pool = Split(f"{source.task} pool without gates", source, spare_rows(rounds))
+    job.ledger.view(job.protocol.digest, Development((pool,)))
+    site.stored.declaration.refuse_unfit(source.make_task(pool.rows))
+    rule, run = study.domain, work.run.within(source.task)
     measure = partial(viability_of, site.stored.model, pool, rule.narrow, rule.least, study.prompts)
-    viable = run.record(VIABILITY, Viability, measure, f"{pool.task}: does the model do it?")
-    left = pool.of_strata(viable.kept) if viable.is_viable else pool
+    viable = run.record(VIABILITY, Viability, measure, f"{source.task}: does the model do it?")
+    left = narrowed(study, rounds, viable.kept) if viable.is_viable else rounds
     report = TaskReport(task=viable.task, viability=viable)
-    return TaskStudy(study=study, site=site, run=run, pool=left, report=report)
+    return TaskStudy(study=study, site=site, run=run, rounds=left, report=report, job=job)
 
 
 def _pool(work: StudyWork, task: Templates | ListedTask) -> PromptSource:
@@ -84,25 +102,7 @@ def _pool(work: StudyWork, task: Templates | ListedTask) -> PromptSource:
     return TaskPrompts(load_listed_task(str(task.file), site.stored.alphabet), study.salt)
 
 
-def open_gates(work: StudyWork) -> StudyWork:
-    """Localise all tasks that the base does, generation by generation; nothing is proved yet."""
-    viable = [task for task in work.tasks if task.report.viability.is_viable]
-    if not viable:
-        return work
-    declared = protocol_of(work.study, written(work.site, "base"), [task.pool for task in viable])
-    with begin_gates(declared, work.run.folder / "localisation", tell=work.run.tell) as job:
-        done, _ = follow(generations(declared), job)
-    return replace(
-        work,
-        tasks=tuple(
-            task.reporting(outcomes=tuple(one for one in done.outcomes if one.task == task.pool.task))
-            for task in work.tasks
-        ),
-    )
-
-
-def protocol_of(study: Study, site: StudySite, pools: Sequence[PromptSource]) -> Protocol:
-    """Return the protocol by which a study opens the gates of some tasks."""
+def _protocol(study: Study, site: StudySite, pools: Sequence[PromptSource]) -> Protocol:
     digests = (digest_file(site.base / MANIFEST), *(pool.digest for pool in pools))
     return Protocol(
         name=study.name,
@@ -113,4 +113,15 @@ def protocol_of(study: Study, site: StudySite, pools: Sequence[PromptSource]) ->
         stop_when_exact=True,
         epsilon=study.epsilon,
         digest=digest_together(study.digest, *digests),
+        programs=study.search,
     )
+
+
+def in_gates(stage: RunStage[GatedRun]) -> RunStage[StudyWork]:
+    """Return a stage of a localisation as one of a study, for all tasks that the base does."""
+
+    def act(work: StudyWork) -> StudyWork:
+        gated = written(work.gated, "gates")
+        return replace(work, gated=stage.act(gated) if gated.rounds else gated)
+
+    return RunStage(stage.name, act)

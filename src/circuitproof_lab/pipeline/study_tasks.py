@@ -16,22 +16,21 @@ from circuitproof_lab.pipeline.construction_recipe import Blueprint, Constructio
 from circuitproof_lab.pipeline.engine import RunStage, Stopped, written
 from circuitproof_lab.pipeline.stages.calibrate import ArtifactBuild
 from circuitproof_lab.pipeline.stages.check import check_bundle
+from circuitproof_lab.pipeline.stages.domain import declare_prompts
 from circuitproof_lab.pipeline.stages.extract import CircuitSearch, extract_circuit
-from circuitproof_lab.pipeline.stages.gate import rounds_of
 from circuitproof_lab.pipeline.stages.heal import HealingCourse, HealingGates, examine_healed, heal
 from circuitproof_lab.pipeline.stages.limits import find_limits
-from circuitproof_lab.pipeline.stages.synthesise import extract_again, find_programs
-from circuitproof_lab.pipeline.study_base import protocol_of
+from circuitproof_lab.pipeline.stages.synthesise import decide_exactly, extract_again, search_programs
 from circuitproof_lab.pipeline.study_work import TaskStudy
 
 
 def declare_domain(work: TaskStudy) -> TaskStudy:
     """Declare all prompts of all generations the domain, if the base does the task."""
-    viable = work.report.viability
+    viable, model = work.report.viability, work.site.stored.model
     if not viable.is_viable:
         raise Stopped(f"not viable: {viable.sentence}")
-    rounds = rounds_of(protocol_of(work.study, work.site, [work.pool]), work.pool)
-    return replace(work, domain=rounds.everything(len(work.study.generations) - 1))
+    found, domain = declare_prompts(work.run, work.job, work.rounds, model, viable.kept)
+    return replace(work, domain=domain).reporting(domain=found)
 
 
 def extract(work: TaskStudy) -> TaskStudy:
@@ -48,9 +47,9 @@ def extract(work: TaskStudy) -> TaskStudy:
 
 def synthesise(work: TaskStudy) -> TaskStudy:
     """Look for a program for each head of the circuit."""
-    study, behaviour = work.study, written(work.behaviour, "circuit")
-    installed = find_programs(work.run, work.site.stored.model, behaviour, study.grammar, study.deadline)
-    return work.reporting(installed=installed)
+    model, behaviour = work.site.stored.model, written(work.behaviour, "circuit")
+    found = search_programs(work.run, model, behaviour, work.study.search)
+    return work.reporting(installed=decide_exactly(work.run, model, behaviour, found))
 
 
 def install_again(work: TaskStudy) -> TaskStudy:
@@ -127,5 +126,5 @@ def limits(work: TaskStudy) -> TaskStudy:
     """Ask the four properties of every prompt of a pattern."""
     study, claim = work.study, written(work.report.artifact, "artifact").proof.battery.claim
     four = replace(claim, properties=four_properties(study.epsilon))
-    found = find_limits(work.run.within("limits"), four, study.longest, study.deadline)
+    found = find_limits(work.run.within("limits"), four, study.longest, study.search.deadline)
     return work.reporting(limits=found)

@@ -11,13 +11,14 @@ from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.pipeline.construction import Artifact
 from circuitproof_lab.pipeline.construction_recipe import QualityBudget
-from circuitproof_lab.pipeline.prompts import PromptSource
 from circuitproof_lab.pipeline.stages.calibrate import ArtifactBuild
+from circuitproof_lab.pipeline.stages.gate import GatedRun, Rounds
 from circuitproof_lab.pipeline.stages.remove_norms import Watchers
 from circuitproof_lab.pipeline.stages.synthesise import Installed
 from circuitproof_lab.pipeline.study_recipe import Study
 from circuitproof_lab.records.audit import BaseQuality
 from circuitproof_lab.records.checked import CheckedBundle
+from circuitproof_lab.records.domain import DeclaredDomain
 from circuitproof_lab.records.gate import GateOutcome
 from circuitproof_lab.records.healing import Healed
 from circuitproof_lab.records.limits import PatternLimits
@@ -34,6 +35,7 @@ class TaskReport:
     viability: Viability
     outcomes: tuple[GateOutcome, ...] = ()
     """Of the gates that were opened."""
+    domain: DeclaredDomain | None = None
     circuit: Circuit | None = None
     """Extracted on the whole declared domain."""
     installed: Installed | None = None
@@ -64,7 +66,10 @@ class TaskStudy:
     study: Study
     site: StudySite
     run: Run
-    pool: PromptSource
+    job: GatedRun
+    """The protocol and the ledger of all gates."""
+    rounds: Rounds
+    """The prompts of its generations."""
     report: TaskReport
     domain: Task | None = None
     """The task on its declared domain."""
@@ -90,5 +95,7 @@ class StudyWork:
     base: Path | None = None
     """The model that is studied: given, or made."""
     site: StudySite | None = None
+    gated: GatedRun | None = None
+    """The gates of the tasks that the base does, and what came of them."""
     quality: BaseQuality | None = None
     tasks: tuple[TaskStudy, ...] = ()

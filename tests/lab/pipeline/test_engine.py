@@ -7,8 +7,10 @@ from circuitproof_lab.pipeline import construction, distillation, study
 from circuitproof_lab.pipeline.engine import RunStage, StageName, Stopped, follow, written
 from circuitproof_lab.pipeline.localisation import stages_of
 from circuitproof_lab.pipeline.protocol import load_protocol
+from circuitproof_lab.pipeline.study_recipe import load_study
 from places import DOCS
 from protocols import write_protocol
+from studies import write_study
 
 
 def adding(word: str) -> RunStage[str]:
@@ -56,7 +58,7 @@ def test_the_documents_list_the_stages_of_each_recipe_in_order(tmp_path):
         "localise": stages_of(load_protocol(write_protocol(tmp_path))),
         "distill": distillation.STAGES,
         "construct": construction.STAGES,
-        "run": (*study.STAGES, *study.OF_EACH_TASK),
+        "run": (*study.stages_of(load_study(write_study(tmp_path))), *study.OF_EACH_TASK),
     }
     for name, stages in recipes.items():
         listed = ", ".join(stage.name for stage in stages)

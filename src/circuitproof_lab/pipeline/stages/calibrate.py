@@ -21,9 +21,9 @@ from circuitproof_lab.distill.lesion import Behaviour, silence
 from circuitproof_lab.distill.shared_below import share_below
 from circuitproof_lab.pipeline.construction_recipe import Blueprint, Construction, QualityBudget, RungChoice
 from circuitproof_lab.pipeline.engine import Stopped, written
-from circuitproof_lab.pipeline.stages.measure_proof import ProofMeasures
 from circuitproof_lab.pipeline.stages.prove import CircuitProof
 from circuitproof_lab.records.audit import CHOSEN, Audit, ChosenRung, Losses, MeasuredState
+from circuitproof_lab.records.proof import ProofMeasures
 
 _RULES: Mapping[RungChoice, tuple[Callable[[MeasuredState], float], str]] = {
     RungChoice.FIRST: (lambda _: 0, "trains the least"),

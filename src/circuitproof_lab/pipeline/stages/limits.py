@@ -12,7 +12,7 @@ from circuitproof.proof.effort import Effort, Pace
 from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.alphabet import Vocabulary
 from circuitproof.tasks.pattern_text import parse_pattern
-from circuitproof.tasks.rules import OnlyOpener
+from circuitproof.tasks.rules import OnlyOpener, SameOpener
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.limits import limits_of
 from circuitproof_lab.pipeline.stages.prove import bundled
@@ -46,11 +46,12 @@ def find_limits(run: Run, proved: Claim, longest: int, deadline: float) -> Patte
 
 
 def _pattern_task(task: Task, longest: int) -> Task | None:
-    """Return a task of only openers on all prompts up to a length."""
+    """Return a task of only openers on all prompts up to a length, related by the opener's token."""
     if not isinstance(task.answer, OnlyOpener):
         return None
     openers = tuple(opener for opener, _ in task.answer.answers)
     named = {*openers, *task.candidates}
     names = tuple((token, task.tokens.names[token]) for token in sorted(named))
     pattern = parse_pattern(f"any{{1..{longest}}} with exactly 1 of openers", {"openers": openers})
-    return replace(task, alphabet=Vocabulary(len(task.tokens), names), domain=pattern)
+    alphabet = Vocabulary(len(task.tokens), names)
+    return replace(task, alphabet=alphabet, domain=pattern, relation=SameOpener(openers))
