@@ -89,7 +89,7 @@ def _asked(work: StudyWork, job: GatedRun, rounds: Rounds) -> TaskStudy:
     rule, run = study.domain, work.run.within(source.task)
     measure = partial(viability_of, site.stored.model, pool, rule.narrow, rule.least, study.prompts)
     viable = run.record(VIABILITY, Viability, measure, f"{source.task}: does the model do it?")
-    left = narrowed(study, rounds, viable.kept) if viable.is_viable else rounds
+    left = narrowed(rounds, viable.kept) if viable.is_viable else rounds
     report = TaskReport(task=viable.task, viability=viable)
     return TaskStudy(study=study, site=site, run=run, rounds=left, report=report, job=job)
 

@@ -8,13 +8,12 @@ from itertools import chain
 from circuitproof.files.canonical import digest_bytes, readable_json, write_file
 from circuitproof.files.run import Run
 from circuitproof.nn.transformer import Transformer
-from circuitproof.tasks.generator import GeneratedPrompt, deal
+from circuitproof.tasks.generator import GeneratedPrompt, deal, in_turn
 from circuitproof.tasks.rules import ClassTable, OnlyOpener
 from circuitproof.tasks.task import Task
 from circuitproof_lab.pipeline.manifest import Split
 from circuitproof_lab.pipeline.stages.gate import GatedRun, Rounds
 from circuitproof_lab.pipeline.stages.viability import places_right
-from circuitproof_lab.pipeline.study_recipe import Study
 from circuitproof_lab.records.domain import DOMAIN, PROMPTS, DeclaredDomain
 
 
@@ -24,13 +23,21 @@ def spare_rows(rounds: Rounds) -> tuple[GeneratedPrompt, ...]:
     return tuple(row for row in rounds.generator.order() if row.prompt not in gates)
 
 
-def narrowed(study: Study, rounds: Rounds, strata: Collection[str]) -> Rounds:
+def narrowed(rounds: Rounds, strata: Collection[str]) -> Rounds:
     """Return the same gates with development data of some strata only, dealt from what is in no gate."""
-    kept = [row for row in spare_rows(rounds) if row.stratum in strata]
-    sizes = [one.development for one in study.generations if one.development]
+    kept = _in_turn([row for row in spare_rows(rounds) if row.stratum in strata])
+    sizes = [len(split.rows) for split in rounds.fresh if split is not None]
     dealt = iter(deal(kept, sizes, len(rounds.generator.answers)))
     fresh = tuple(None if split is None else replace(split, rows=next(dealt)) for split in rounds.fresh)
     return replace(rounds, fresh=fresh)
+
+
+def _in_turn(rows: Sequence[GeneratedPrompt]) -> list[GeneratedPrompt]:
+    """Return rows in the order in which a pool deals: openers take turns, and each opener's templates do."""
+    groups: dict[str, dict[str, list[GeneratedPrompt]]] = {}
+    for row in rows:
+        groups.setdefault(row.opener, {}).setdefault(row.template, []).append(row)
+    return in_turn([in_turn([*templates.values()]) for templates in groups.values()])
 
 
 def declare_prompts(

@@ -1,15 +1,16 @@
 """The declared domain of a study: balanced, each prompt once, without what the model itself misses."""
 
 from collections import Counter
+from dataclasses import replace
 
 from circuitproof.files.run import Run
 from circuitproof.tasks.alphabet import TOY
-from circuitproof.tasks.generator import Generator, NamedTokens, PromptTemplate, Slot
+from circuitproof.tasks.generator import Generator, NamedTokens, Pool, PromptTemplate, Slot
 from circuitproof_lab.pipeline.ledger import Ledger, Retired
 from circuitproof_lab.pipeline.localisation import declared_run
 from circuitproof_lab.pipeline.protocol import load_protocol
 from circuitproof_lab.pipeline.stages import domain
-from circuitproof_lab.pipeline.stages.domain import by_type, declare_prompts, spare_rows
+from circuitproof_lab.pipeline.stages.domain import by_type, declare_prompts, narrowed, spare_rows
 from circuitproof_lab.pipeline.stages.gate import rounds_of
 from protocols import write_protocol
 
@@ -67,3 +68,17 @@ def test_a_type_has_all_openers_of_its_answer():
     assert (len(task.classes()), len(typed.classes())) == (4, 2)
     for small in task.classes():
         assert any(set(small) <= set(large) for large in typed.classes())
+
+
+def test_development_data_of_some_strata_is_balanced_whatever_went(tmp_path):
+    """Gates and strata take prompts of each opener unevenly; what is left is dealt in turn."""
+    protocol = load_protocol(write_protocol(tmp_path))
+    rounds = rounds_of(protocol, replace(protocol.generators[0], pool=Pool(64, ("x",))))
+    kept = {"six / B", "six / D"}
+    fresh, other = narrowed(rounds, kept).fresh
+    assert other is None
+    assert Counter(row.opener for row in fresh.rows) == {"'": 4, '"': 4}
+    assert {row.stratum for row in fresh.rows} <= kept
+    assert not {row.prompt for row in fresh.rows} & {r.prompt for one in rounds.gates for r in one.split.rows}
+    left = [row for row in spare_rows(rounds) if row.stratum in kept]
+    assert Counter(row.opener for row in left[:8]) != {"'": 4, '"': 4}
