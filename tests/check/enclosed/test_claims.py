@@ -276,3 +276,44 @@ def two_edges(seed: int) -> EnclosedProver | None:
     others = [edges for edges in smaller(prover) if edges != prover.edges]
     are_wrong = all(any(is_wrong(prover, p, edges) for p in prompts(prover)) for edges in others)
     return prover if are_wrong and true_verdicts(prover)["equivalence"] else None
+
+
+def test_a_lesion_identity_is_of_any_arithmetic(tmp_path):
+    """Digests are compared; nothing is computed."""
+    prover = prover_of(GPT, 0)
+    table = {name: entry["digest"] for name, entry in maker.pinned(prover.bundle.tensors).items()}
+    base = {"architecture": dict(prover.claim["architecture"]), "programs": {}, "tensors": table}
+    entry = {"kind": "lesion identity", "base": base, "artifact": dict(table)}
+    leaves = [{"same": table[name]} for name in sorted(table)]
+    prover.answer(entry, "proved", {"split": "tensor", "children": leaves})
+    prover.bundle.certificate["answers"][0]["remarks"] = ["no program head"]
+    outcome, reason = check(prover.bundle.write(tmp_path / "bundle"))
+    assert outcome is Outcome.VALID, reason
+
+
+def test_evidence_that_is_missing_is_refused_and_no_fault_of_the_checker(tmp_path):
+    """What it will cost is read from evidence, before that is judged."""
+    prover = prover_of(GPT, 0)
+    prover.answer({"kind": "subset minimality"}, "proved", {"split": "circuit", "children": []})
+    for place, evidence in enumerate([None, 1, {"children": 1}]):
+        prover.bundle.certificate["answers"][0]["evidence"] = evidence
+        assert check(prover.bundle.write(tmp_path / str(place)))[0] is Outcome.INVALID
+    del prover.bundle.certificate["answers"][0]["evidence"]
+    assert check(prover.bundle.write(tmp_path / "none"))[0] is Outcome.INVALID
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_an_edge_that_is_not_needed_refutes_where_all_decisions_are_known(is_known, tmp_path):
+    """Of a silent head; where all logits may be the same, no decision is known, and nothing is refuted."""
+    prover = prover_of(GPT, 0)
+    edge = next(place for place, one in enumerate(prover.edges) if one.startswith("head") and "logits" in one)
+    head, tensors = prover.edges[edge].split()[1], prover.bundle.tensors
+    zeros = [f"head.{head}.output.weight", "attention.0.output.bias"]
+    for name in zeros + ([] if is_known else ["logits.weight", "logits.bias"]):
+        tensors[name] = tensors[name][0], [0.0] * len(tensors[name][1])
+    prover.found = {}
+    rest = prover.lesion(edge)
+    leaf = prover.by_prompt(lambda p: {"fold": prover.fold(p), "lesion": prover.fold(p, rest)})
+    prover.answer({"kind": "necessity"}, "refuted", {"edge": edge, "evidence": leaf})
+    outcome, reason = written(prover, tmp_path / "bundle")
+    assert outcome is (Outcome.REFUTED if is_known else Outcome.INVALID), reason
