@@ -2,6 +2,7 @@
 
 import json
 import random
+from fractions import Fraction
 from typing import Any
 
 import bundle_maker as maker
@@ -141,3 +142,35 @@ def copied(bundle: Bundle) -> Bundle:
         dict(bundle.tensors),
         pins=set(bundle.pins),
     )
+
+
+def true_verdicts(prover: EnclosedProver) -> dict[str, bool]:
+    """Say of each kind whether it is known to hold."""
+    every = every_edge(prover.claim["architecture"])
+    known = all(leader(prover.row(p)) is not None for p in prompts(prover))
+    alike = all(leader(prover.row(p)) == leader(prover.row(p, every)) for p in prompts(prover))
+    needed = all(
+        any(prover.is_needed(p, prover.lesion(edge)) for p in prompts(prover))
+        for edge in range(len(prover.edges))
+    )
+    return {"equivalence": known, "invariance": known, "necessity": needed, "faithfulness": known and alike}
+
+
+def distance(prover: EnclosedProver, one: int, other: int) -> Fraction:
+    """Return how fast a lead is closed."""
+    naive = EnclosedNaive(prover.bundle, [], [0], prover.p)
+    table = naive.matrix("logits.weight")
+    rows = [table[token] for token in naive.candidates]
+    return sum((abs(a - b) for a, b in zip(rows[one], rows[other], strict=True)), Fraction(0))
+
+
+def largest(prover: EnclosedProver) -> Fraction:
+    """Return the ε below which robustness is known."""
+    found = []
+    for p in prompts(prover):
+        numbers, radius = prover.row(p)
+        best = leader(prover.row(p))
+        assert best is not None
+        leads = [(numbers[best] - one - 2 * radius, t) for t, one in enumerate(numbers) if t != best]
+        found += [Fraction(lead, 2**prover.p) / distance(prover, best, t) for lead, t in leads]
+    return min(found)

@@ -23,7 +23,7 @@ from .work import key as bytes_of
 
 Biases = frozenset[tuple[Node, int]]
 """Nodes, each with a layer whose shared bias it reads."""
-Needs = dict[Node, set[int]]
+NeededPositions = dict[Node, set[int]]
 """Positions at which the outputs of nodes are read."""
 
 
@@ -134,7 +134,9 @@ class Reading:
             self._rows[node, position] = program.row(self._prompt, position)
         return self._rows[node, position]
 
-    def complete(self, circuit: Circuit, needed: Needs, is_known: Callable[[Node, int], bool]) -> Needs:
+    def complete(
+        self, circuit: Circuit, needed: NeededPositions, is_known: Callable[[Node, int], bool]
+    ) -> NeededPositions:
         """Return what nodes of a circuit must put out for what is needed, without what is known."""
         for node in (logits_node(self._circuits.size), *reversed(paid(circuit.order))):
             for port, places in self.inputs(node, needed.get(node, set())):

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import cast
 
 from .architecture import EMBED, PORTS, ROTATIONS, Band, Edges, Node, embedding, logits_node
-from .circuits import Biases, Circuit, Circuits, Needs, Reading
+from .circuits import Biases, Circuit, Circuits, NeededPositions, Reading
 from .claim import Claim
 from .exact import Matrix, Vector, dot, from_fractions, mix, rotated, scaled, total, vector
 from .reading import require
@@ -191,7 +191,7 @@ class CircuitRun:
                 spend(2 * OBJECT)
                 self._outputs[self._name(node, position)] = self._output(node, position)
 
-    def _needed(self) -> Needs:
+    def _needed(self) -> NeededPositions:
         """Return the positions at which the output of each node is read and is not known."""
         end = logits_node(self._size)
         wanted, place = self._wanted or (end, len(self._prompt) - 1)

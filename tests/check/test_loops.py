@@ -10,6 +10,7 @@ import pytest
 
 import bundle_maker as maker
 import circuitproof_check
+import enclosed_forgeries
 import pattern_forgeries
 from bundle_maker import KINDS, Bundle, fitting, proving
 from circuitproof_check.exact import vector
@@ -266,6 +267,7 @@ def test_no_rational_of_a_bundle_is_hashed(tmp_path, request):
     """Python hashes numbers by their remainder: a bundle chooses as many as it likes with one hash."""
     bundles = [proving(fitting(), *KINDS).write(tmp_path / "list")]
     bundles += [pattern_forgeries.honest().write(tmp_path / "pattern")]
+    bundles += [enclosed_forgeries.honest().write(tmp_path / "enclosed")]
     bundles += (kept := sorted((ROOT / "evidence").glob("*/*/bundle")))
     assert kept
     asked = [told(known_ask(seed), tmp_path / str(seed)) for seed in range(2 * len(CYCLE))]
@@ -312,7 +314,10 @@ def with_long_numbers() -> dict[str, Bundle]:
     clauses += ONE_OPENER["clauses"]
     shape = {"repeat": ANY, "least": 1, "most": LONG}
     made = uniform(pattern={"shape": shape, "clauses": clauses, "longest": 2})
-    return {"list": listed, "pattern": made.sealed(EQUIVALENCE, made.settled())}
+    enclosed = enclosed_forgeries.honest()
+    relation = enclosed.claim["task"]["relation"]
+    relation["classes"] = [LONG + one for one in relation["classes"]]
+    return {"list": listed, "enclosed": enclosed, "pattern": made.sealed(EQUIVALENCE, made.settled())}
 
 
 @pytest.mark.usefixtures("chosen")

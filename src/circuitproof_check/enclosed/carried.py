@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from circuitproof_check.ablation import Prompt
 from circuitproof_check.architecture import EMBED, Node, logits_node
-from circuitproof_check.circuits import Circuit, Needs
+from circuitproof_check.circuits import Circuit, NeededPositions
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 from circuitproof_check.work import key as bytes_of
 
 from . import rows
 from .parameters import Parameters
-from .places import Entry, Places, Prompt, Spot, Store, Wanted
-from .rows import Row
-from .run import Run
+from .places import Places, PromptEntry, Spot, Store, Wanted
+from .rows import RowBall
+from .run import EnclosedRun
 
 MeanOf = tuple[Node, int, int]
 """A node, with the length of prompts and the position where its mean is taken; 0, 0 of all of them."""
@@ -50,10 +51,10 @@ class Carried:
         self._parameters, self._places = parameters, places
         self._forward, self._size = parameters.forward, parameters.size
         self._ablation = parameters.forward.claim.ablation
-        self._means: dict[MeanOf, Row] = {}
+        self._means: dict[MeanOf, RowBall] = {}
         self._partners: Store = {}
 
-    def carry(self, circuit: Circuit, entries: Sequence[Entry]) -> None:
+    def carry(self, circuit: Circuit, entries: Sequence[PromptEntry]) -> None:
         """Compute what cut edges of a circuit carry wherever that is read."""
         spend(NUMBER * len(circuit.cut))
         if not any(circuit.cut.values()):
@@ -73,9 +74,9 @@ class Carried:
         if partners:
             model = self._forward.model
             found = [self._places.entry(model, one, self._partners) for one in partners.values()]
-            Run(self._parameters, model, found, self.substitute).compute(self._partners)
+            EnclosedRun(self._parameters, model, found, self.substitute).compute(self._partners)
 
-    def _read(self, circuit: Circuit, entry: Entry) -> list[tuple[Node, int]]:
+    def _read(self, circuit: Circuit, entry: PromptEntry) -> list[tuple[Node, int]]:
         """Return the nodes and positions in whose place something is read."""
         found: list[tuple[Node, int]] = []
         for node in (logits_node(self._size), *paid(circuit.order, NUMBER)):
@@ -101,25 +102,27 @@ class Carried:
         for part in parts(model, [one for one in wanted if one[1]], width):
             inner = [(p, {n: found for n, found in needs.items() if n != EMBED}) for p, needs in part]
             entries = [self._places.entry(model, one, {}) for one in inner]
-            run = Run(self._parameters, model, entries, self.substitute).compute({})
+            run = EnclosedRun(self._parameters, model, entries, self.substitute).compute({})
             for entry, (_, needs) in zip(entries, part, strict=True):
                 self._add(sums, run, entry, needs)
         for mean, found in sums.items():
             spend(NUMBER * width)
             radius = rows.ceiling(found.radius, found.count) + rows.root_above(width)
-            self._means[mean] = Row(tuple(one // found.count for one in found.numbers), radius)
+            self._means[mean] = RowBall(tuple(one // found.count for one in found.numbers), radius)
 
-    def _averaged(self, prompt: Prompt, missing: set[MeanOf]) -> Needs:
+    def _averaged(self, prompt: Prompt, missing: set[MeanOf]) -> NeededPositions:
         """Return what means need of a listed prompt."""
         spend(NUMBER * len(missing) * (len(prompt) if self._ablation.is_pooled else 1))
-        needs: Needs = {}
+        needs: NeededPositions = {}
         for source, length, position in missing:
             if length in (0, len(prompt)):
                 positions = {position} if length else set(range(len(prompt)))
                 needs[source] = needs.get(source, set()) | positions
         return needs
 
-    def _add(self, sums: dict[MeanOf, _Sum], run: Run, entry: Entry, needs: Needs) -> None:
+    def _add(
+        self, sums: dict[MeanOf, _Sum], run: EnclosedRun, entry: PromptEntry, needs: NeededPositions
+    ) -> None:
         for source, positions in needs.items():
             for position in positions:
                 spend(2 * NUMBER * self._size.width)
@@ -129,10 +132,10 @@ class Carried:
                 found.radius += row.radius
                 found.count += 1
 
-    def substitute(self, source: Node, spot: Spot) -> Row:
+    def substitute(self, source: Node, spot: Spot) -> RowBall:
         """Return what a cut edge from a node carries, which has been computed."""
         if spot.entry.twin is None:
             return self._means[self._mean_of(source, len(spot.entry.prompt), spot.position)]
         twin, number = Spot(spot.entry.twin, spot.position), self._forward.model.numbers[source]
         found = self._parameters.embedded(twin) if source == EMBED else self._partners[number, twin.place]
-        return Row(found.midpoints, found.radius + rows.root_above(self._size.width))
+        return RowBall(found.midpoints, found.radius + rows.root_above(self._size.width))

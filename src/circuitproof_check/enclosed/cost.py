@@ -71,13 +71,13 @@ def _circuits(case: Case, claimed: Property, answer: dict[str, object], every: E
     """Return the circuits that the evidence of an answer and its remarks are about."""
     claim, own, is_proved = case.claim, case.claim.edges, answer["verdict"] == "proved"
     if claimed.kind == "necessity":
-        lesions = [case.lesion(place) for place in paid(range(len(own)), NUMBER)]
         if not is_proved:
-            return Evaluations([own, *lesions[:1]])
+            return Evaluations([own, case.lesion(0)])
+        lesions = [case.lesion(place) for place in paid(range(len(own)), NUMBER)]
         may_be_biased = claim.architecture.biases and claim.ablation.is_zero
         return Evaluations([], [own, *lesions], [own, *lesions] if may_be_biased else [])
     if claimed.kind in ("subset minimality", "minimum"):
-        children = items(mapping(answer["evidence"], claimed.kind).get("children", []), claimed.kind)
+        children = items(mapping(answer.get("evidence"), claimed.kind).get("children", []), claimed.kind)
         return Evaluations([own], [own] * len(children), [own] * len(claimed.circuits))
     others = [every] if claimed.kind == "faithfulness" else []
     others += [claim.other] if claimed.kind == "agreement" else []

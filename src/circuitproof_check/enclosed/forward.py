@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from circuitproof_check.ablation import Prompt
 from circuitproof_check.architecture import Edges, logits_node
 from circuitproof_check.circuits import Biases
 from circuitproof_check.forward import Forward
@@ -9,9 +10,9 @@ from circuitproof_check.work import NUMBER, OBJECT, paid
 
 from .carried import Carried, parts
 from .parameters import Parameters
-from .places import Places, Prompt, Store
-from .rows import Row
-from .run import Run
+from .places import Places, Store
+from .rows import RowBall
+from .run import EnclosedRun
 
 _KEPT = 1 << 21
 """How many numbers are kept for other circuits."""
@@ -27,7 +28,7 @@ class Enclosures:
         self._known: Store = {}
         self._logits: Store = {}
 
-    def logits(self, edges: Edges, prompt: Prompt, biases: Biases = frozenset()) -> Row:
+    def logits(self, edges: Edges, prompt: Prompt, biases: Biases = frozenset()) -> RowBall:
         """Return the logits of the candidates; `biases` are shared ones that nodes read in any case."""
         circuit = self._forward.circuit(edges, biases)
         name = circuit.numbers[logits_node(self._forward.size)], self._places.of(circuit, prompt)[-1]
@@ -50,5 +51,7 @@ class Enclosures:
                 self._known = {}
             entries = [self._places.entry(circuit, one, self._known) for one in paid(part, NUMBER)]
             self._carried.carry(circuit, entries)
-            run = Run(self._parameters, circuit, entries, self._carried.substitute).compute(self._known)
+            run = EnclosedRun(self._parameters, circuit, entries, self._carried.substitute).compute(
+                self._known
+            )
             self._logits.update({(number, place): row for place, row in run.logits().items()})

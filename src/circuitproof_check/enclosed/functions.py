@@ -81,11 +81,12 @@ def _exp_between(top: int, precision: int, bits: int) -> tuple[int, int]:
 def exp_ends(top: int, bits: int) -> tuple[int, int]:
     """Return integers between which 2^w·exp(t) lies, t = top/2^w ≤ 0, w being `bits`.
 
-    t = r - n·ln 2 with 0 ≤ r < ln 2. With L = ⌊2^w·ln 2⌋, r is less than n units above what is computed, and
-    r/2^h, h ≥ 2, less than 1 + n/2^h. The series of r/2^h has m terms, each off by less than 2 units (1 + 1/k
-    for its own rounding, half of what the one before it is off at most), and the rest of it, where a term is
-    0, is less than 2. Squaring a number y that is off by E makes that 2y·E + 1; the product of all these y,
-    exp(r/2^h) to exp(r/2), is less than 2. So exp(r) is off by less than 2^(h+1)·(2m + 6) + 3n units.
+    t = r - n·ln 2 with 0 ≤ r < ln 2. As ln 2 is rounded down, r may be 9n/8 units more than is computed, and
+    exp(r) < 2 therefore 3n. The series of r/2^h, h ≥ 2, which is less than 1 unit more than is computed, has
+    m terms, each off by less than 2 units (1 + 1/k for its own rounding, at most half of what the one before
+    it is off), and the rest of it, where a term is 0, is less than 2. Squaring a number y that is off by E
+    makes that 2y·E + 1 at most; the product of all these y, exp(r/2^h) to exp(r/2), is less than 2. So exp(r)
+    is off by less than 2^(h+1)·(2m + 6) + 3n units.
     """
     logarithm = ln2(bits)
     halvings = isqrt(bits) // 2 + 2
@@ -151,22 +152,22 @@ def root_of_two_pi(bits: int) -> int:
 
 @lru_cache(maxsize=64)
 def ln2(bits: int) -> int:
-    """Return ⌊2^w·ln 2⌋: ln 2 = 18·artanh(1/26) - 2·artanh(1/4801) + 8·artanh(1/8749)."""
+    """Return 2^w·ln 2, less than 1 + 2^-31 too small.
+
+    It is 18·artanh(1/26) - 2·artanh(1/4801) + 8·artanh(1/8749).
+    """
     return _rounded(bits, lambda w: 18 * _artanh(26, w) - 2 * _artanh(4801, w) + 8 * _artanh(8749, w))
 
 
 @lru_cache(maxsize=64)
 def pi(bits: int) -> int:
-    """Return ⌊2^w·π⌋: π = 16·arctan(1/5) - 4·arctan(1/239)."""
+    """Return 2^w·π, less than 1 + 2^-31 too small: π = 16·arctan(1/5) - 4·arctan(1/239)."""
     return _rounded(bits, lambda w: 16 * _artanh(5, w, -1) - 4 * _artanh(239, w, -1))
 
 
 def _rounded(bits: int, compute: Callable[[int], int]) -> int:
-    """Return a constant rounded down; with 64 more bits, it is off by less than 2^32 of their units."""
-    found, off = compute(bits + _STEP), 1 << 32
-    if found - off >> _STEP != found + off >> _STEP:
-        raise ArithmeticError(f"a constant is too near to an integer at {bits} bits")
-    return found >> _STEP
+    """Return a constant rounded down: computed in units 2^64 times smaller, it is off by less than 2^32."""
+    return (compute(bits + _STEP) - (1 << 32)) >> _STEP
 
 
 def _artanh(base: int, bits: int, sign: int = 1) -> int:

@@ -11,7 +11,7 @@ from operator import mul
 from circuitproof_check.exact import Vector, longest
 from circuitproof_check.work import NUMBER, spend, spend_numbers
 
-from .rows import Row, ceiling, root_above
+from .rows import RowBall, ceiling, root_above
 
 TOGETHER = 64
 """So many rows are computed together: with more, an integer is so long that nothing is gained."""
@@ -38,15 +38,15 @@ class AffineMap:
         self._bits = max(longest(numbers) + width.bit_length(), longest(self._added)) + 2
         self.cost = len(numbers) * (2 + longest(numbers) // 60)
 
-    def apply(self, rows: Sequence[Row]) -> list[Row]:
+    def apply(self, rows: Sequence[RowBall]) -> list[RowBall]:
         """Return the image of each row."""
-        found: list[Row] = []
+        found: list[RowBall] = []
         spend(NUMBER * len(rows))
         for start in range(0, len(rows), TOGETHER):
             found += self._together(rows[start : start + TOGETHER])
         return found
 
-    def _together(self, rows: Sequence[Row]) -> list[Row]:
+    def _together(self, rows: Sequence[RowBall]) -> list[RowBall]:
         """Compute rows in fields of so many bits that none overflows.
 
         With numbers below 2^a in absolute value, weights below 2^b and n of them, a sum is below n·2^(a + b),
@@ -73,7 +73,9 @@ class AffineMap:
             )
         rounding = root_above(len(self._rows))
         images = zip(rows, zip(*outputs, strict=True), strict=True)
-        return [Row(image, ceiling(self._stretch * row.radius, 1 << 16) + rounding) for row, image in images]
+        return [
+            RowBall(image, ceiling(self._stretch * row.radius, 1 << 16) + rounding) for row, image in images
+        ]
 
 
 def _packed(column: Sequence[int], size: int, middle: int) -> int:

@@ -7,7 +7,7 @@ from circuitproof_check.work import OBJECT, spend
 from . import rows
 from .maps import AffineMap
 from .places import Spot
-from .rows import Row
+from .rows import RowBall
 
 
 class Parameters:
@@ -16,9 +16,9 @@ class Parameters:
     def __init__(self, forward: Forward, precision: int) -> None:
         self.forward, self.precision, self.size = forward, precision, forward.size
         self._maps: dict[str, AffineMap] = {}
-        self._tensors: dict[tuple[str, int], Row] = {}
+        self._tensors: dict[tuple[str, int], RowBall] = {}
 
-    def tensor(self, name: str, row: int | None = None) -> Row:
+    def tensor(self, name: str, row: int | None = None) -> RowBall:
         """Return a row of a tensor, or the whole of one that has no other dimension."""
         asked = name, -1 if row is None else row
         if asked not in self._tensors:
@@ -26,7 +26,7 @@ class Parameters:
             self._tensors[asked] = rows.of_tensor(found, self.precision)
         return self._tensors[asked]
 
-    def embedded(self, spot: Spot) -> Row:
+    def embedded(self, spot: Spot) -> RowBall:
         """Return what `embed` puts out."""
         spend(OBJECT)
         tables = embedding(self.size, spot.entry.prompt[spot.position], spot.position)

@@ -7,29 +7,29 @@ rows are remembered by the number of a node and the number of a place.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from circuitproof_check.ablation import Prompt
 from circuitproof_check.architecture import Node
-from circuitproof_check.circuits import Circuit, Circuits, Needs, Reading
+from circuitproof_check.circuits import Circuit, Circuits, NeededPositions, Reading
 from circuitproof_check.work import NUMBER, spend
 from circuitproof_check.work import key as bytes_of
 
-from .rows import Row
+from .rows import RowBall
 
-Prompt = tuple[int, ...]
-Wanted = tuple[Prompt, Needs]
+Wanted = tuple[Prompt, NeededPositions]
 """A prompt, and at which positions the outputs of nodes are wanted."""
-Store = dict[tuple[int, int], Row]
+Store = dict[tuple[int, int], RowBall]
 """What nodes put out, by their numbers and places."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class PromptEntry:
     """A prompt that is computed, and what is needed of nodes for what is wanted."""
 
     prompt: Prompt
     places: list[int]
     reading: Reading
-    needs: Needs
-    twin: "Entry | None" = None
+    needs: NeededPositions
+    twin: "PromptEntry | None" = None
     """Its partner in the whole model, where that stands at cut edges."""
 
 
@@ -37,7 +37,7 @@ class Entry:
 class Spot:
     """A position of a prompt, for which any other of the same place would do."""
 
-    entry: Entry
+    entry: PromptEntry
     position: int
 
     @property
@@ -86,7 +86,7 @@ class Places:
     def _number(self, numbers: Sequence[int]) -> int:
         return self._numbers.setdefault(bytes_of(numbers), len(self._numbers) + 1)
 
-    def entry(self, circuit: Circuit, wanted: Wanted, store: Store) -> Entry:
+    def entry(self, circuit: Circuit, wanted: Wanted, store: Store) -> PromptEntry:
         """Return what of a circuit is needed and not in store for what is wanted of a prompt."""
         (prompt, needs), numbers = wanted, circuit.numbers
         places, reading = self.of(circuit, prompt), Reading(self._circuits, prompt)
@@ -96,10 +96,14 @@ class Places:
 
         spend(NUMBER * sum(map(len, needs.values())))
         needed = {n: {place for place in found if not is_known(n, place)} for n, found in needs.items()}
-        return Entry(prompt, places, reading, reading.complete(circuit, needed, is_known), self._twin(prompt))
+        return PromptEntry(
+            prompt, places, reading, reading.complete(circuit, needed, is_known), self._twin(prompt)
+        )
 
-    def _twin(self, prompt: Prompt) -> Entry | None:
+    def _twin(self, prompt: Prompt) -> PromptEntry | None:
         partner = self._ablation.partners.get(bytes_of(prompt))
         if partner is None:
             return None
-        return Entry(partner, self.of(self._circuits.model, partner), Reading(self._circuits, partner), {})
+        return PromptEntry(
+            partner, self.of(self._circuits.model, partner), Reading(self._circuits, partner), {}
+        )

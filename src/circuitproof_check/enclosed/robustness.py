@@ -10,7 +10,7 @@ from circuitproof_check.regions.robustness import distances, read_eta
 from circuitproof_check.work import NUMBER, spend
 
 from .decisions import leader
-from .rows import Row
+from .rows import RowBall
 
 
 def proved(case: Case, evidence: object, claimed: Property) -> None:
@@ -49,7 +49,7 @@ def _product(one: Fraction, other: Fraction) -> Fraction:
     return one * other
 
 
-def _row(case: Case, prompt: int) -> Row:
+def _row(case: Case, prompt: int) -> RowBall:
     """Return the enclosed logits of the circuit."""
     assert case.enclosures is not None  # noqa: S101  # such claims are judged here alone
     spend(NUMBER)

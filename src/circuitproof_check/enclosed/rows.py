@@ -17,7 +17,7 @@ from . import functions
 
 
 @dataclass(frozen=True)
-class Row:
+class RowBall:
     """The Euclidean distance of the row, in units, from the midpoints is at most the radius."""
 
     midpoints: tuple[int, ...]
@@ -31,7 +31,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class KeyScores:
     """The scores of keys, each no further than `off` from what it is."""
 
     midpoints: tuple[int, ...]
@@ -39,7 +39,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class KeyShares:
     """The weights of keys; the sum of their distances from what they are is at most `off`."""
 
     midpoints: tuple[int, ...]
@@ -55,30 +55,30 @@ def ceiling(above: int, below: int) -> int:
     return -(-above // below)
 
 
-def nothing(width: int) -> Row:
+def nothing(width: int) -> RowBall:
     spend(width)
-    return Row((0,) * width, 0)
+    return RowBall((0,) * width, 0)
 
 
-def of_tensor(row: Vector, precision: int) -> Row:
+def of_tensor(row: Vector, precision: int) -> RowBall:
     spend_numbers(len(row.numbers), row.bits + precision)
     numbers = [number << precision for number in row.numbers]
     is_exact = not any(number % row.denominator for number in numbers)
     radius = 0 if is_exact else root_above(len(numbers))
-    return Row(tuple(number // row.denominator for number in numbers), radius)
+    return RowBall(tuple(number // row.denominator for number in numbers), radius)
 
 
-def total(rows: Sequence[Row], width: int) -> Row:
+def total(rows: Sequence[RowBall], width: int) -> RowBall:
     """Return the sum of rows; of none, zeros."""
     if len(rows) < 2:  # noqa: PLR2004  # nothing to add
         return rows[0] if rows else nothing(width)
     spend(len(rows) * NUMBER)
     spend_numbers(width, rows[0].bits * len(rows))
     columns = zip(*(row.midpoints for row in rows), strict=True)
-    return Row(tuple(map(sum, columns)), sum(row.radius for row in rows))
+    return RowBall(tuple(map(sum, columns)), sum(row.radius for row in rows))
 
 
-def mix(weights: Sequence[Fraction], rows: Sequence[Row], width: int) -> Row:
+def mix(weights: Sequence[Fraction], rows: Sequence[RowBall], width: int) -> RowBall:
     """Return the weighted sum of rows; of none, zeros."""
     if not rows:
         return nothing(width)
@@ -90,10 +90,10 @@ def mix(weights: Sequence[Fraction], rows: Sequence[Row], width: int) -> Row:
     for factor, row in zip(factors, rows, strict=True):
         numbers = [number + factor * one for number, one in zip(numbers, row.midpoints, strict=True)]
     radius = sum(abs(factor) * row.radius for factor, row in zip(factors, rows, strict=True))
-    return Row(tuple(number // below for number in numbers), ceiling(radius, below) + root_above(width))
+    return RowBall(tuple(number // below for number in numbers), ceiling(radius, below) + root_above(width))
 
 
-def rotated(row: Row, cosines: Vector, sines: Vector) -> Row:
+def rotated(row: RowBall, cosines: Vector, sines: Vector) -> RowBall:
     """Return a query or a key whose coordinates m and m + h are turned as a pair."""
     half = len(cosines.numbers)
     below = common_multiple([cosines.denominator, sines.denominator])
@@ -107,10 +107,10 @@ def rotated(row: Row, cosines: Vector, sines: Vector) -> Row:
     largest = max(below * below, *(c * c + s * s for c, s in zip(turns, lifts, strict=True)))
     stretch = root_above(ceiling(largest << 32, below * below))
     radius = ceiling(stretch * row.radius, 1 << 16) + root_above(2 * half)
-    return Row((*first, *second, *row.midpoints[2 * half :]), radius)
+    return RowBall((*first, *second, *row.midpoints[2 * half :]), radius)
 
 
-def scores(query: Row, keys: Sequence[Row], scale: Fraction, precision: int) -> Scores:
+def scores(query: RowBall, keys: Sequence[RowBall], scale: Fraction, precision: int) -> KeyScores:
     above, below = scale.numerator, scale.denominator << precision
     spend(NUMBER + STEP * len(keys))
     bits = query.bits + max(key.bits for key in keys)
@@ -123,33 +123,33 @@ def scores(query: Row, keys: Sequence[Row], scale: Fraction, precision: int) -> 
         found.append(above * product // below)
         far = length * key.radius + (norm(key) + key.radius) * query.radius
         off = max(off, ceiling(above * far, below) + 1)
-    return Scores(tuple(found), off)
+    return KeyScores(tuple(found), off)
 
 
-def norm(row: Row) -> int:
+def norm(row: RowBall) -> int:
     """Return the Euclidean length of the midpoints, rounded up."""
     spend_numbers(len(row.midpoints), row.bits * (1 + row.bits // 1800))
     return root_above(sum(one * one for one in row.midpoints))
 
 
-def softmax(found: Scores, precision: int) -> Shares:
+def softmax(found: KeyScores, precision: int) -> KeyShares:
     count = len(found.midpoints)
     spend(count * (functions.cost(precision) + 2 * NUMBER))
     largest = max(found.midpoints)
     raised = [functions.exp_floor(one - largest, precision) for one in found.midpoints]
     mass = sum(raised)
-    return Shares(tuple((one << precision) // mass for one in raised), found.off + 3 * count)
+    return KeyShares(tuple((one << precision) // mass for one in raised), found.off + 3 * count)
 
 
-def sparsemax(found: Scores, precision: int) -> Shares:
+def sparsemax(found: KeyScores, precision: int) -> KeyShares:
     count = len(found.midpoints)
     point = projected(Vector(found.midpoints, 1 << precision), Fraction(1))
     spend_numbers(count, point.bits + precision)
     weights = tuple((number << precision) // point.denominator for number in point.numbers)
-    return Shares(weights, count * found.off + count)
+    return KeyShares(weights, count * found.off + count)
 
 
-def weighted(shares: Shares, values: Sequence[Row], precision: int, width: int) -> Row:
+def weighted(shares: KeyShares, values: Sequence[RowBall], precision: int, width: int) -> RowBall:
     spend(NUMBER * len(values))
     spend_numbers((1 + len(values)) * width, precision + max(value.bits for value in values))
     numbers = [0] * width
@@ -158,25 +158,25 @@ def weighted(shares: Shares, values: Sequence[Row], precision: int, width: int) 
             numbers = [number + share * one for number, one in zip(numbers, value.midpoints, strict=True)]
     far = ceiling(shares.off * max(map(norm, values)), 1 << precision)
     radius = far + max(value.radius for value in values) + root_above(width)
-    return Row(tuple(number >> precision for number in numbers), radius)
+    return RowBall(tuple(number >> precision for number in numbers), radius)
 
 
-def activated(row: Row, activation: Fraction | str, precision: int) -> Row:
+def activated(row: RowBall, activation: Fraction | str, precision: int) -> RowBall:
     """Return ReLU, leaky ReLU (by its slope) or a form of GELU of each coordinate."""
     width = len(row.midpoints)
     if isinstance(activation, Fraction):
         above, below = activation.numerator, activation.denominator
         spend_numbers(width, row.bits + below.bit_length() * (1 + row.bits // 1800))
         bent = tuple(one if one > 0 else one * above // below for one in row.midpoints)
-        return Row(bent, row.radius + (root_above(width) if above else 0))
+        return RowBall(bent, row.radius + (root_above(width) if above else 0))
     is_tanh = activation == "gelu tanh"
     spend(width * functions.cost(precision) * (1 if is_tanh else 4))
     gelu: Callable[[int, int], int] = functions.gelu_tanh_floor if is_tanh else functions.gelu_exact_floor
     radius = 2 * row.radius if is_tanh else ceiling(5 * row.radius, 4)
-    return Row(tuple(gelu(one, precision) for one in row.midpoints), radius + root_above(width))
+    return RowBall(tuple(gelu(one, precision) for one in row.midpoints), radius + root_above(width))
 
 
-def layer_normed(row: Row, epsilon: Fraction, scale: Vector, shift: Vector, precision: int) -> Row:
+def layer_normed(row: RowBall, epsilon: Fraction, scale: Vector, shift: Vector, precision: int) -> RowBall:
     width, one = len(row.midpoints), 1 << precision
     bits = max(row.bits, precision) + width.bit_length()
     spend_numbers(6 * width, bits * (2 + bits // 900) + scale.bits + shift.bits)
@@ -193,10 +193,10 @@ def layer_normed(row: Row, epsilon: Fraction, scale: Vector, shift: Vector, prec
     below = width * deviation
     numbers = [(number << precision) // below for number in centred]
     far = ceiling(row.radius << precision, nearest) + root_above(width) * (ceiling(one, deviation) + 1)
-    return _scaled(Row(tuple(numbers), far), scale, shift, precision)
+    return _scaled(RowBall(tuple(numbers), far), scale, shift, precision)
 
 
-def _scaled(row: Row, scale: Vector, shift: Vector, precision: int) -> Row:
+def _scaled(row: RowBall, scale: Vector, shift: Vector, precision: int) -> RowBall:
     """Return a row times a scale plus a shift, coordinate by coordinate."""
     width = len(row.midpoints)
     below = common_multiple([scale.denominator, shift.denominator])
@@ -205,4 +205,4 @@ def _scaled(row: Row, scale: Vector, shift: Vector, precision: int) -> Row:
     entries = zip(row.midpoints, scale.numbers, shift.numbers, strict=True)
     numbers = tuple((one * stretch * factor + move * added) // below for one, factor, added in entries)
     largest = max(map(abs, scale.numbers))
-    return Row(numbers, ceiling(largest * row.radius, scale.denominator) + root_above(width))
+    return RowBall(numbers, ceiling(largest * row.radius, scale.denominator) + root_above(width))

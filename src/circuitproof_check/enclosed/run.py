@@ -11,29 +11,33 @@ from circuitproof_check.work import key as bytes_of
 
 from . import rows
 from .parameters import Parameters
-from .places import Entry, Spot, Spots, Store, by_place
-from .rows import Row
+from .places import PromptEntry, Spot, Spots, Store, by_place
+from .rows import RowBall
 
-Substitute = Callable[[Node, Spot], Row]
+SubstituteOf = Callable[[Node, Spot], RowBall]
 """What a cut edge from a node carries, where one does."""
-Found = dict[int, Row]
+Found = dict[int, RowBall]
 """Rows by their places."""
 
 
-class Run:
+class EnclosedRun:
     """Computes what is needed of nodes, in their order, into a store."""
 
     def __init__(
-        self, parameters: Parameters, circuit: Circuit, entries: Sequence[Entry], substitute: Substitute
+        self,
+        parameters: Parameters,
+        circuit: Circuit,
+        entries: Sequence[PromptEntry],
+        substitute: SubstituteOf,
     ) -> None:
         self._parameters, self._circuit, self.entries = parameters, circuit, entries
         self._substitute, self._programs = substitute, parameters.forward.claim.programs
         self._size, self._precision = parameters.size, parameters.precision
         self._store: Store = {}
-        self._inputs: dict[tuple[bytes, int], Row] = {}
+        self._inputs: dict[tuple[bytes, int], RowBall] = {}
         self._stage = 0
 
-    def compute(self, store: Store) -> "Run":
+    def compute(self, store: Store) -> "EnclosedRun":
         """Add to a store what is needed of every node but `logits`."""
         self._store = store
         for node in paid(self._circuit.order, NUMBER):
@@ -42,7 +46,7 @@ class Run:
             store.update({(self._circuit.numbers[node], place): row for place, row in found.items()})
         return self
 
-    def output(self, node: Node, spot: Spot) -> Row:
+    def output(self, node: Node, spot: Spot) -> RowBall:
         """Return what a node puts out, which has been computed."""
         if node == EMBED:
             return self._parameters.embedded(spot)
@@ -59,7 +63,7 @@ class Run:
             Spot(entry, position) for entry in paid(self.entries) for position in entry.needs.get(node, ())
         )
 
-    def _mapped(self, name: str, found: Sequence[Row], spots: Spots) -> Found:
+    def _mapped(self, name: str, found: Sequence[RowBall], spots: Spots) -> Found:
         """Return an affine map of one row for each spot."""
         spend(NUMBER * len(spots))
         images = self._parameters.map(name).apply(found) if found else []
@@ -76,26 +80,26 @@ class Run:
         mixed = self._by_program(node, spots) if is_program else self._by_attention(node, spots)
         return self._mapped(f"head.{node.layer}.{node.head}.output", mixed, spots)
 
-    def _by_program(self, node: Node, spots: Spots) -> list[Row]:
+    def _by_program(self, node: Node, spots: Spots) -> list[RowBall]:
         """Return the values of a program head, mixed as its rows say."""
         weights = [spot.entry.reading.weights(node, spot.position) for spot in paid(spots).values()]
         keys = [[place for place, weight in enumerate(paid(row)) if weight] for row in weights]
         asked = zip(spots.values(), keys, strict=True)
         read = by_place(spot.at(key) for spot, found in asked for key in found)
-        values, mixed = self._projected(node, "value", read), list[Row]()
+        values, mixed = self._projected(node, "value", read), list[RowBall]()
         for spot, row, found in zip(spots.values(), weights, keys, strict=True):
             spend(NUMBER * len(found))
             terms = [values[spot.at(key).place] for key in found]
             mixed.append(rows.mix([row[key] for key in found], terms, self._size.head_width))
         return mixed
 
-    def _by_attention(self, node: Node, spots: Spots) -> list[Row]:
+    def _by_attention(self, node: Node, spots: Spots) -> list[RowBall]:
         """Return the values of a neural head, mixed as its queries and keys say."""
         read = by_place(spot.at(key) for spot in paid(spots).values() for key in range(spot.position + 1))
         queries = self._projected(node, "query", spots)
         keys, values = self._projected(node, "key", read), self._projected(node, "value", read)
         share = rows.softmax if self._size.attention == "softmax" else rows.sparsemax
-        scale, width, mixed = self._size.attention_scale, self._size.head_width, list[Row]()
+        scale, width, mixed = self._size.attention_scale, self._size.head_width, list[RowBall]()
         for spot in spots.values():
             spend(NUMBER * (spot.position + 1))
             places = spot.entry.places[: spot.position + 1]
@@ -113,12 +117,12 @@ class Run:
             return found
         return {place: self._turned(row, spots[place].position) for place, row in paid(found).items()}
 
-    def _turned(self, row: Row, position: int) -> Row:
+    def _turned(self, row: RowBall, position: int) -> RowBall:
         spend(OBJECT)
         cosines, sines = (self._parameters.forward.row(name, position) for name in ROTATIONS)
         return rows.rotated(row, cosines, sines)
 
-    def _read(self, port: Node, spots: Spots) -> list[Row]:
+    def _read(self, port: Node, spots: Spots) -> list[RowBall]:
         """Return what is read at a port, after its norm; ports of one stage that read the same share it.
 
         What cut edges bring follows from the stage and from what is kept.
@@ -133,7 +137,7 @@ class Run:
                 self._inputs[name, place] = self._input(port, spot)
         return [self._inputs[name, place] for place in spots]
 
-    def _input(self, port: Node, spot: Spot) -> Row:
+    def _input(self, port: Node, spot: Spot) -> RowBall:
         sources, cut = self._circuit.sources.get(port, []), self._circuit.cut.get(port, [])
         spend(OBJECT + OBJECT * (len(sources) + len(cut)))
         terms = [self.output(source, spot) for source in sources]
@@ -143,7 +147,7 @@ class Run:
             terms += [self._parameters.tensor(f"attention.{layer}.output.bias") for layer in layers]
         return self._normed(port, rows.total(terms, self._size.width))
 
-    def _normed(self, port: Node, row: Row) -> Row:
+    def _normed(self, port: Node, row: RowBall) -> RowBall:
         norm, kind = self._size.norm, "attention" if port.is_head else "mlp"
         is_end = port == logits_node(self._size)
         name = "logits.norm" if is_end else f"{kind}.{port.layer}.norm"

@@ -17,26 +17,16 @@ from enclosed_claims import (
     UNBIASED,
     answered,
     copied,
+    largest,
     prompts,
     prover_of,
     remarked,
     settled,
+    true_verdicts,
 )
 from enclosed_twin import EnclosedNaive, EnclosedProver, leader
 
 SIZES = {"like GPT-2": GPT, "like GPT-NeoX": NEOX, "without norms": PLAIN, "without biases": UNBIASED}
-
-
-def true_verdicts(prover: EnclosedProver) -> dict[str, bool]:
-    """Say of each kind whether it is known to hold."""
-    every = every_edge(prover.claim["architecture"])
-    known = all(leader(prover.row(p)) is not None for p in prompts(prover))
-    alike = all(leader(prover.row(p)) == leader(prover.row(p, every)) for p in prompts(prover))
-    needed = all(
-        any(prover.is_needed(p, prover.lesion(edge)) for p in prompts(prover))
-        for edge in range(len(prover.edges))
-    )
-    return {"equivalence": known, "invariance": known, "necessity": needed, "faithfulness": known and alike}
 
 
 def written(prover: EnclosedProver, path: Path) -> tuple[Outcome, str]:
@@ -123,26 +113,6 @@ def robust(prover: EnclosedProver, epsilon: Fraction, verdict: str, evidence: An
     entry = {"kind": "robustness", "epsilon": str(epsilon), **maker.FINAL_RESIDUAL}
     prover.answer(entry, verdict, evidence)
     return prover
-
-
-def distance(prover: EnclosedProver, one: int, other: int) -> Fraction:
-    """Return how fast a lead is closed."""
-    naive = EnclosedNaive(prover.bundle, [], [0], prover.p)
-    table = naive.matrix("logits.weight")
-    rows = [table[token] for token in naive.candidates]
-    return sum((abs(a - b) for a, b in zip(rows[one], rows[other], strict=True)), Fraction(0))
-
-
-def largest(prover: EnclosedProver) -> Fraction:
-    """Return the ε below which robustness is known."""
-    found = []
-    for p in prompts(prover):
-        numbers, radius = prover.row(p)
-        best = leader(prover.row(p))
-        assert best is not None
-        leads = [(numbers[best] - one - 2 * radius, t) for t, one in enumerate(numbers) if t != best]
-        found += [Fraction(lead, 2**prover.p) / distance(prover, best, t) for lead, t in leads]
-    return min(found)
 
 
 def test_robustness_is_proved_below_its_radius_and_not_at_it(tmp_path):
@@ -276,3 +246,44 @@ def two_edges(seed: int) -> EnclosedProver | None:
     others = [edges for edges in smaller(prover) if edges != prover.edges]
     are_wrong = all(any(is_wrong(prover, p, edges) for p in prompts(prover)) for edges in others)
     return prover if are_wrong and true_verdicts(prover)["equivalence"] else None
+
+
+def test_a_lesion_identity_is_of_any_arithmetic(tmp_path):
+    """Digests are compared; nothing is computed."""
+    prover = prover_of(GPT, 0)
+    table = {name: entry["digest"] for name, entry in maker.pinned(prover.bundle.tensors).items()}
+    base = {"architecture": dict(prover.claim["architecture"]), "programs": {}, "tensors": table}
+    entry = {"kind": "lesion identity", "base": base, "artifact": dict(table)}
+    leaves = [{"same": table[name]} for name in sorted(table)]
+    prover.answer(entry, "proved", {"split": "tensor", "children": leaves})
+    prover.bundle.certificate["answers"][0]["remarks"] = ["no program head"]
+    outcome, reason = check(prover.bundle.write(tmp_path / "bundle"))
+    assert outcome is Outcome.VALID, reason
+
+
+def test_evidence_that_is_missing_is_refused_and_no_fault_of_the_checker(tmp_path):
+    """What it will cost is read from evidence, before that is judged."""
+    prover = prover_of(GPT, 0)
+    prover.answer({"kind": "subset minimality"}, "proved", {"split": "circuit", "children": []})
+    for place, evidence in enumerate([None, 1, {"children": 1}]):
+        prover.bundle.certificate["answers"][0]["evidence"] = evidence
+        assert check(prover.bundle.write(tmp_path / str(place)))[0] is Outcome.INVALID
+    del prover.bundle.certificate["answers"][0]["evidence"]
+    assert check(prover.bundle.write(tmp_path / "none"))[0] is Outcome.INVALID
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_an_edge_that_is_not_needed_refutes_where_all_decisions_are_known(is_known, tmp_path):
+    """Of a silent head; where all logits may be the same, no decision is known, and nothing is refuted."""
+    prover = prover_of(GPT, 0)
+    edge = next(place for place, one in enumerate(prover.edges) if one.startswith("head") and "logits" in one)
+    head, tensors = prover.edges[edge].split()[1], prover.bundle.tensors
+    zeros = [f"head.{head}.output.weight", "attention.0.output.bias"]
+    for name in zeros + ([] if is_known else ["logits.weight", "logits.bias"]):
+        tensors[name] = tensors[name][0], [0.0] * len(tensors[name][1])
+    prover.found = {}
+    rest = prover.lesion(edge)
+    leaf = prover.by_prompt(lambda p: {"fold": prover.fold(p), "lesion": prover.fold(p, rest)})
+    prover.answer({"kind": "necessity"}, "refuted", {"edge": edge, "evidence": leaf})
+    outcome, reason = written(prover, tmp_path / "bundle")
+    assert outcome is (Outcome.REFUTED if is_known else Outcome.INVALID), reason

@@ -117,6 +117,20 @@ def test_circuits_share_what_reads_the_same_and_nothing_else():
             assert shared.logits(edges, prompt) == Enclosures(forward, 64).logits(edges, prompt)
 
 
+@pytest.mark.parametrize("seed", [6, 8, 13, 20])
+def test_what_is_forgotten_is_computed_again(seed, monkeypatch):
+    """Rows are kept for other circuits and prompts as long as memory allows."""
+    forward = checker_forward(random_model(seed))
+    kept = Enclosures(forward, 64)
+    kept.prepare(forward.claim.edges, forward.claim.prompts)
+    monkeypatch.setattr("circuitproof_check.enclosed.forward._KEPT", 0)
+    monkeypatch.setattr("circuitproof_check.enclosed.carried.TOGETHER", 0)
+    forgotten = Enclosures(forward, 64)
+    forgotten.prepare(forward.claim.edges, forward.claim.prompts)
+    for prompt in forward.claim.prompts:
+        assert forgotten.logits(forward.claim.edges, prompt) == kept.logits(forward.claim.edges, prompt)
+
+
 def test_the_band_norm_is_refused_where_it_is_evaluated():
     """It has no enclosures; an exact claim has it."""
     band = {"kind": "band", "low": "1", "high": "2", "lift": "reference"}

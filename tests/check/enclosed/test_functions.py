@@ -13,6 +13,7 @@ from circuitproof_check.enclosed.functions import (
     ln2,
     pi,
 )
+from circuitproof_check.work import ExceededError
 
 PRECISIONS = st.one_of(st.sampled_from([16, 17, 64, 96, 128, 1024, 4096]), st.integers(16, 300))
 
@@ -92,6 +93,13 @@ def test_the_ends_of_exp_hold_it_and_are_near(case):
     with mpmath.workprec(3 * precision + 200):
         value = mpmath.ldexp(mpmath.exp(mpmath.ldexp(top, -bits)), bits)
         assert low <= value <= high
+
+
+def test_a_number_that_no_precision_tells_from_an_integer_ends_the_check(monkeypatch):
+    """It is not taken for either; no such number is known."""
+    monkeypatch.setattr("circuitproof_check.enclosed.functions._MOST_GUARD", 41)
+    with pytest.raises(ExceededError, match="too near to an integer"):
+        exp_floor(-1, 1000)
 
 
 @pytest.mark.parametrize("bits", [64, 128, 1024, 4160])

@@ -13,7 +13,7 @@ import enclosed_twin as twin
 from circuitproof_check import work
 from circuitproof_check.enclosed import rows
 from circuitproof_check.enclosed.maps import TOGETHER, AffineMap
-from circuitproof_check.enclosed.rows import Row, Scores
+from circuitproof_check.enclosed.rows import KeyScores, RowBall
 from circuitproof_check.exact import from_fractions
 
 PRECISIONS = st.sampled_from([16, 23, 64, 150])
@@ -54,7 +54,7 @@ def test_an_affine_map_of_many_rows_is_that_of_each(data, precision, width, heig
     made = AffineMap(
         from_fractions(numbers), width, None if bias is None else from_fractions(bias), precision
     )
-    images = made.apply([Row(tuple(one), radius) for one, radius in found])
+    images = made.apply([RowBall(tuple(one), radius) for one, radius in found])
     matrix = [numbers[start : start + width] for start in range(0, len(numbers), width)]
     for row, image in zip(found, images, strict=True):
         assert (list(image.midpoints), image.radius) == twin.image(matrix, bias, row, precision)
@@ -67,7 +67,7 @@ def test_a_layer_norm_is_that_of_the_table(data, precision, width):
     epsilon = data.draw(st.sampled_from([Fraction(1, 10**5), Fraction(7, 3), Fraction(1, 10**3)]))
     scale, shift = (data.draw(st.lists(FLOATS, min_size=width, max_size=width)) for _ in range(2))
     vectors = from_fractions(scale), from_fractions(shift)
-    found = rows.layer_normed(Row(tuple(numbers), radius), epsilon, *vectors, precision)
+    found = rows.layer_normed(RowBall(tuple(numbers), radius), epsilon, *vectors, precision)
     wanted = twin.layer_norm((numbers, radius), epsilon, scale, shift, precision)
     assert (list(found.midpoints), found.radius) == wanted
 
@@ -77,7 +77,7 @@ def test_a_rotation_is_that_of_the_table(data, half, rest):
     """Also by tables that are no cosines and sines."""
     numbers, radius = data.draw(midpoints(2 * half + rest)), data.draw(RADII)
     cosines, sines = (data.draw(st.lists(FLOATS, min_size=half, max_size=half)) for _ in range(2))
-    found = rows.rotated(Row(tuple(numbers), radius), from_fractions(cosines), from_fractions(sines))
+    found = rows.rotated(RowBall(tuple(numbers), radius), from_fractions(cosines), from_fractions(sines))
     assert (list(found.midpoints), found.radius) == twin.rotation((numbers, radius), cosines, sines)
 
 
@@ -88,7 +88,7 @@ def test_weights_of_keys_are_those_of_the_table(data, precision, count):
     scores = data.draw(st.lists(near | st.integers(-3, 3), min_size=count, max_size=count))
     off = data.draw(RADII)
     for mine, other in ((rows.softmax, twin.softmax), (rows.sparsemax, twin.sparsemax)):
-        found = mine(Scores(tuple(scores), off), precision)
+        found = mine(KeyScores(tuple(scores), off), precision)
         assert (list(found.midpoints), found.off) == other(scores, off, precision)
 
 
@@ -97,7 +97,7 @@ def test_a_mix_is_that_of_the_table(data, width, count):
     """Of none, zeros without a radius."""
     found = [(data.draw(midpoints(width)), data.draw(RADII)) for _ in range(count)]
     weights = [data.draw(st.fractions(-3, 3, max_denominator=20)) for _ in range(count)]
-    mixed = rows.mix(weights, [Row(tuple(one), radius) for one, radius in found], width)
+    mixed = rows.mix(weights, [RowBall(tuple(one), radius) for one, radius in found], width)
     assert (list(mixed.midpoints), mixed.radius) == twin.mix(weights, found, width)
 
 
@@ -139,7 +139,7 @@ def test_a_ball_holds_the_image_of_every_point_of_the_ball_before(seed):
     radius = chance.choice([0, 1, chance.randrange(1, unit // 50), chance.randrange(1, unit)])
     with mpmath.workdps(60):
         point = in_ball(numbers, radius, chance)
-        row = Row(tuple(numbers), radius)
+        row = RowBall(tuple(numbers), radius)
         scale, shift = [chance.randint(-9, 9) for _ in range(width)], [chance.randint(-9, 9)] * width
         epsilon = Fraction(1, 10**5)
         vectors = from_fractions(list(map(Fraction, scale))), from_fractions(list(map(Fraction, shift)))
@@ -168,9 +168,9 @@ def test_attention_holds_what_moved_queries_keys_and_values_give(seed):
     p, width, count = chance.choice([16, 20, 30]), chance.randint(1, 4), chance.randint(1, 5)
     unit, scale = 1 << p, Fraction(chance.randint(1, 30), 8)
 
-    def drawn() -> Row:
+    def drawn() -> RowBall:
         numbers = tuple(int(chance.gauss(0, 1) * unit) for _ in range(width))
-        return Row(numbers, chance.choice([0, 1, chance.randrange(1, unit // 100)]))
+        return RowBall(numbers, chance.choice([0, 1, chance.randrange(1, unit // 100)]))
 
     query, keys, values = drawn(), [drawn() for _ in range(count)], [drawn() for _ in range(count)]
     with mpmath.workdps(60):
