@@ -1,50 +1,21 @@
 """minGPT and nanoGPT, against the forward of GPT-2 on matrices that are turned."""
 
-import json
 import re
 
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import save_file
 
 import gpt2_files
 from circuitproof.errors import InputError
 from circuitproof.importers.min_gpt import import_mingpt
 from circuitproof.nn.checkpoint import load_model
 from floats import agree
-from gpt2_files import gpt2_tensors, logits_by_hand
+from gpt2_files import MINGPT, as_linear, gpt2_tensors, logits_by_hand, write_mingpt
 from places import REFERENCE
 
 TOKENS = [3, 1, 4, 1, 5, 9, 2]
-MINGPT = {"model_type": "gpt-nano", "n_layer": 2, "n_head": 2, "n_embd": 6, "vocab_size": 11, "block_size": 7}
-NANOGPT = {
-    "n_layer": 2,
-    "n_head": 2,
-    "n_embd": 6,
-    "vocab_size": 11,
-    "block_size": 7,
-    "bias": True,
-    "dropout": 0.0,
-}
-
-
-def stored(tensors, prefix="transformer."):
-    """Return GPT-2's tensors as `nn.Linear` has them, under a prefix."""
-    return {
-        name if name.startswith("lm_head") else prefix + name: np.ascontiguousarray(
-            tensor.T if ".c_" in name and name.endswith("weight") else tensor
-        )
-        for name, tensor in tensors.items()
-    }
-
-
-def write(folder, config, tensors):
-    """Write a directory of both files, and return it."""
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(config))
-    save_file(tensors, folder / "model.safetensors")
-    return folder
+NANOGPT = {key: MINGPT[key] for key in MINGPT if key != "model_type"} | {"bias": True, "dropout": 0.0}
 
 
 @pytest.mark.parametrize(
@@ -62,7 +33,7 @@ def test_an_imported_model_computes_what_it_computed(tmp_path, config, activatio
     mask = {"transformer.h.0.attn.bias": np.tril(np.ones((1, 1, 7, 7), np.float32))}
     twice = {"lm_head.weight": tensors["wte.weight"]} if tied else {}
     found = import_mingpt(
-        write(tmp_path / "source", config, {**stored(tensors), **mask, **twice}), tmp_path / "model"
+        write_mingpt(tmp_path / "source", config, {**as_linear(tensors), **mask, **twice}), tmp_path / "model"
     )
     model = load_model(tmp_path / "model").model.double()
     assert model.architecture.tied is tied
@@ -79,7 +50,9 @@ def test_a_compiled_nanogpt_without_biases_is_read_with_zeros(tmp_path):
     for name in tensors:
         tensors[name] *= not name.endswith(".bias")
     kept = {name: one for name, one in tensors.items() if not name.endswith(".bias")}
-    source = write(tmp_path / "source", {**NANOGPT, "bias": False}, stored(kept, "_orig_mod.transformer."))
+    source = write_mingpt(
+        tmp_path / "source", {**NANOGPT, "bias": False}, as_linear(kept, "_orig_mod.transformer.")
+    )
     assert "biases that it does not have are zeros" in import_mingpt(source, tmp_path / "model").notes
     with torch.no_grad():
         found = load_model(tmp_path / "model").model.double()(torch.tensor([TOKENS]))[0]
@@ -88,9 +61,9 @@ def test_a_compiled_nanogpt_without_biases_is_read_with_zeros(tmp_path):
 
 def test_a_bias_that_was_lost_is_refused_unless_zeros_are_meant(tmp_path):
     """Where others are there, a model without it is another one, and may look as good."""
-    tensors = stored(gpt2_tensors())
+    tensors = as_linear(gpt2_tensors())
     del tensors["transformer.h.1.attn.c_attn.bias"]
-    source = write(tmp_path / "source", MINGPT, tensors)
+    source = write_mingpt(tmp_path / "source", MINGPT, tensors)
     with pytest.raises(
         InputError, match=r"lacks tensor h\.1\.attn\.c_attn\.bias, though .* say --zero-biases"
     ):
@@ -136,11 +109,11 @@ def unturned(tensors):
 )
 def test_what_does_not_fit_is_refused_by_its_name(tmp_path, changes, spoil, sentence):
     """With nothing left of it."""
-    tensors = stored(gpt2_tensors())
+    tensors = as_linear(gpt2_tensors())
     if spoil is not None:
         spoil(tensors)
     with pytest.raises(InputError, match=re.escape(sentence)):
-        import_mingpt(write(tmp_path / "source", {**MINGPT, **changes}, tensors), tmp_path / "model")
+        import_mingpt(write_mingpt(tmp_path / "source", {**MINGPT, **changes}, tensors), tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 

@@ -135,7 +135,8 @@ def test_folded_norms_lacking_biases_and_unread_keys_are_named(tmp_path):
 
 def test_a_live_model_is_the_same_as_its_file(tmp_path):
     """Its state and its cfg, whose dtypes and devices no file holds; BF16 is read as what it is."""
-    config = {**CONFIG, "dtype": torch.bfloat16, "device": torch.device("cpu")}
+    config = {**CONFIG, "dtype": torch.bfloat16, "device": torch.device("cpu"), "seed": np.float64("nan")}
+    config |= {"eps": np.float64(1e-5), "init_mode": "gpt2", "tokenizer_prepends_bos": True}
     state = {name: torch.from_numpy(one).bfloat16() for name, one in lens_state().items()}
     live = SimpleNamespace(cfg=SimpleNamespace(to_dict=lambda: config), state_dict=lambda: state)
     found = from_live(live, tmp_path / "live")
@@ -145,6 +146,8 @@ def test_a_live_model_is_the_same_as_its_file(tmp_path):
     imported(tmp_path, CONFIG, plain)
     files = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("live", "state", "model")]
     assert files[0] == files[1] == files[2]
+    with pytest.raises(InputError, match=r"config.rope_scaling is .*linear.*, want it off"):
+        from_live(state, tmp_path / "other", {**config, "rope_scaling": {"rope_type": "linear"}})
     with pytest.raises(InputError, match=r"a state does not say .* give config=model.cfg.to_dict\(\)"):
         from_live(state, tmp_path / "alone")
 

@@ -15,7 +15,7 @@ from circuitproof.importers.stored import Array, StoredTensors, refuse_other_ten
 from circuitproof.models.architecture import Architecture, Shapes
 
 CONFIG = "config.json"
-Place: TypeAlias = Callable[[str], TensorSlice]
+SliceOf: TypeAlias = Callable[[str], TensorSlice]
 _HARMLESS = re.compile(
     r".*(_token_id|_pdrop|dropout|_penalty|_version|_dtype|label)|(summary|output|num_beam|_?attn_impl).*"
     r"|architectures|model_type|dtype|use_cache|initializer_range|task_specific_params|num_labels"
@@ -34,7 +34,7 @@ class HfLayout:
     architecture: Architecture
     shapes: Shapes
     """Every tensor that must be there, without the prefix."""
-    place: Place
+    place: SliceOf
     output: tuple[str, str]
     """The names of the output embedding, and of the token embedding that it may be tied to."""
     unread: re.Pattern[str]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from os.path import realpath
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +24,14 @@ from circuitproof.importers.hf_layout import CONFIG
 from circuitproof.importers.neox_format import PREFIX as NEOX_PREFIX
 from circuitproof.importers.neox_format import read_neox
 from circuitproof.importers.slices import TensorSlice
-from circuitproof.importers.stored import INDEX, TENSORS, open_tensors, tensor_files, widening_notes
+from circuitproof.importers.stored import (
+    INDEX,
+    TENSORS,
+    open_tensors,
+    refuse_links,
+    tensor_files,
+    widening_notes,
+)
 from circuitproof.models.declaration import NO_PROGRAMS, Declaration
 from circuitproof.tasks.alphabet import Alphabet, sparse_alphabet
 
@@ -61,7 +67,7 @@ def locate(source: str, revision: str | None = None) -> Path:
 def import_hf(source: Path, out: Path, accept: Callable[[Path], None] | None = None) -> Foreign:
     """Turn a Hugging Face directory into a model directory, which appears once `accept` has looked."""
     refuse_existing(out)
-    _refuse_links(source)
+    refuse_links(source)
     fields = read_fields(source / CONFIG)
     if (kind := fields.text("model_type")) not in _KINDS:
         raise InputError(
@@ -79,16 +85,6 @@ def import_hf(source: Path, out: Path, accept: Callable[[Path], None] | None = N
         foreign = Foreign(where, declaration, lambda ours: layout.tensor(ours, theirs, where), notes)
         write_foreign(foreign, out, _tokenizer_files(source), accept)
     return foreign
-
-
-def _refuse_links(source: Path) -> None:
-    """Refuse links, which may lead anywhere, but for those of the Hub's own cache to its blobs."""
-    inside = Path(realpath(source))
-    for one in inside.glob("*"):
-        if one.is_symlink() and Path(realpath(one)).parent != inside.parent.parent / "blobs":
-            raise InputError(
-                f"{source / one.name} is a link, which is not followed; put the file itself in its place"
-            )
 
 
 def export_hf(model: Path, out: Path) -> None:

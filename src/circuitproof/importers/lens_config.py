@@ -1,9 +1,11 @@
 """The configuration of a TransformerLens model: what it says of the function that the tensors compute."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 
 from circuitproof.errors import InputError
 from circuitproof.files.reading import Fields
@@ -36,6 +38,11 @@ _OFF = (
     "is_stateful",
     "is_multimodal",
     "rope_scaling",
+    "uses_rms_norm",
+    "rotary_interleaved_cos_sin",
+    "per_layer_num_key_value_heads",
+    "is_audio_model",
+    "is_visual_model",
 )
 """Options of TransformerLens that change what is computed and are not there."""
 _READ = frozenset(
@@ -47,6 +54,15 @@ _READ = frozenset(
         *("use_NTK_by_parts_rope", "parallel_attn_mlp", "architecture"),
     }
 )
+_HARMLESS = re.compile(
+    r"(use_hook|checkpoint|tokenizer|from_checkpoint|NTK_by_parts|vision|init|relative_attention)_?.*"
+    r"|use_attn_(result|in)|use_split_qkv_input|split_attention_weights|default_(prepend_bos|padding_side)"
+    r"|device|n_devices|dtype|seed|n_params|model_name|original_architecture|trust_remote_code|window_size"
+    r"|attn_types|experts_per_token|layer_norm_folding|qk_norm_after_rope|rmsnorm_uses_offset"
+    r"|decoder_start_token_id|tie_word_embeddings|attn_implementation|mm_tokens_per_image"
+    r"|ungroup_grouped_query_attention"
+)
+"""Options of TransformerLens that change no logit, or none unless one of the others is set."""
 _UNSET = -1
 """What TransformerLens writes where a number is to be derived."""
 
@@ -142,24 +158,29 @@ class LensConfig:
 
     def unread_note(self) -> tuple[str, ...]:
         """Say which keys nothing here has looked at."""
-        unread = [key for key in self.fields.keys() if key not in _READ and key not in _OFF]  # noqa: SIM118  # no mapping
+        known = _READ.union(_OFF)
+        unread = [
+            key
+            for key in self.fields.keys()  # noqa: SIM118  # Fields is not a mapping
+            if key not in known and not _HARMLESS.fullmatch(key)
+        ]
         return (f"not read of its configuration: {', '.join(unread)}",) if unread else ()
 
 
 def _is_on(value: object) -> bool:
     """Say whether an option is used: TransformerLens writes null, false or a negative number where not."""
-    return (
-        value is True
-        or (isinstance(value, int | Decimal) and value > 0)
-        or isinstance(value, str | dict | list)
-    )
+    return value > 0 if isinstance(value, int | Decimal) else bool(value)
 
 
 def plain_config(given: Mapping[str, object]) -> dict[str, object]:
     """Return the options of a live configuration as a file has them, without what no file holds."""
     kept = {key: value for key, value in given.items() if _is_plain(value)}
-    return {key: Decimal(repr(value)) if isinstance(value, float) else value for key, value in kept.items()}
+    return {
+        key: Decimal(repr(float(value))) if isinstance(value, float) else value for key, value in kept.items()
+    }
 
 
 def _is_plain(value: object) -> bool:
-    return value is None or isinstance(value, bool | int | float | str)
+    if isinstance(value, float):
+        return isfinite(value)
+    return value is None or isinstance(value, bool | int | str | list | dict)

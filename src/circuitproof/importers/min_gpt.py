@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from circuitproof.errors import InputError
+from circuitproof.files.canonical import refuse_existing
 from circuitproof.files.reading import Fields, about, read_fields
 from circuitproof.importers.foreign import Foreign, finite, write_foreign
 from circuitproof.importers.gpt2_format import place_of, their_shapes
@@ -18,6 +19,7 @@ from circuitproof.importers.stored import (
     Array,
     StoredTensors,
     open_tensors,
+    refuse_links,
     refuse_other_tensors,
     tensor_files,
     widening_notes,
@@ -43,6 +45,8 @@ def import_mingpt(source: Path, out: Path, *, zero_biases: bool = False) -> Fore
     Biases are there or not, of all maps and of all norms alike. One that is missing where others are there
     was lost, so that this is another model; `zero_biases` says that it is meant all the same.
     """
+    refuse_existing(out)
+    refuse_links(source)
     fields = read_fields(source / CONFIG)
     with open_tensors(tensor_files(source), lambda name: _PREFIXES.sub("", name, 1)) as theirs:
         foreign = read_mingpt(theirs, fields, str(source), zero_biases=zero_biases)

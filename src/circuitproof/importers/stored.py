@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from os.path import realpath
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -106,6 +107,16 @@ class _InMemory:
 def tensors_in_memory(state: Mapping[str, object]) -> StoredTensors:
     """Return the tensors of a state as they would be read from a file."""
     return {name: _InMemory(name, tensor) for name, tensor in state.items()}
+
+
+def refuse_links(source: Path) -> None:
+    """Refuse links, which may lead anywhere, but for those of the Hub's own cache to its blobs."""
+    inside = Path(realpath(source))
+    for one in inside.glob("*"):
+        if one.is_symlink() and Path(realpath(one)).parent != inside.parent.parent / "blobs":
+            raise InputError(
+                f"{source / one.name} is a link, which is not followed; put the file itself in its place"
+            )
 
 
 def tensor_files(source: Path) -> list[Path]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from circuitproof.errors import InputError
+from circuitproof.files.canonical import refuse_existing
 from circuitproof.files.reading import Fields, about, read_fields
 from circuitproof.importers.foreign import Foreign, write_foreign
 from circuitproof.importers.hf_layout import CONFIG
@@ -22,6 +23,7 @@ from circuitproof.importers.rotations import rotations_of
 from circuitproof.importers.stored import (
     StoredTensors,
     open_tensors,
+    refuse_links,
     tensor_files,
     tensors_in_memory,
     widening_notes,
@@ -41,7 +43,9 @@ def import_tl(source: Path, out: Path, config: Path | None = None) -> Foreign:
     """Turn a directory, or a safetensors file with its configuration beside, into a model directory."""
     if not source.exists():
         raise InputError(f"{source} is not there; name a directory or a safetensors file")
+    refuse_existing(out)
     folder = source if source.is_dir() else source.parent
+    refuse_links(folder)
     fields = read_fields(folder / CONFIG if config is None else config)
     with open_tensors(tensor_files(source) if source.is_dir() else [source]) as theirs:
         foreign = read_lens(theirs, fields, str(source))
@@ -66,7 +70,7 @@ def _options(config: Any) -> Mapping[str, object]:  # noqa: ANN401  # the same
 
 
 @dataclass(frozen=True, slots=True)
-class _Sizes:
+class _LensSizes:
     """What the shapes of the tensors tell."""
 
     layers: int
@@ -119,7 +123,7 @@ def read_lens(theirs: StoredTensors, fields: Fields, where: str) -> Foreign:
     return Foreign(where, Declaration(architecture, NO_PROGRAMS, None), reader.tensor, notes)
 
 
-def _sizes(theirs: StoredTensors, config: LensConfig, where: str) -> _Sizes:
+def _sizes(theirs: StoredTensors, config: LensConfig, where: str) -> _LensSizes:
     """Return the sizes of a model; of the native layout the configuration says how many heads there are."""
 
     def out_in(ours: str) -> tuple[int, ...]:
@@ -129,7 +133,7 @@ def _sizes(theirs: StoredTensors, config: LensConfig, where: str) -> _Sizes:
 
     vocabulary, width = out_in("embed.token")
     heads, head_width = _heads(config, _shape(theirs, config.layout, "head.0.0.query.weight", where))
-    return _Sizes(
+    return _LensSizes(
         layers=len({int(found[1]) for name in theirs if (found := _BLOCK.match(name))}),
         vocabulary=vocabulary,
         predicted=out_in("logits.weight")[0],
@@ -141,11 +145,6 @@ def _sizes(theirs: StoredTensors, config: LensConfig, where: str) -> _Sizes:
         head_width=head_width,
         mlp_width=out_in("mlp.0.up.weight")[0] if _has(theirs, config.layout, "mlp.0.up.weight") else 0,
     )
-
-
-def _context(config: LensConfig) -> int:
-    """Return for how many positions there are rotations, which no tensor tells."""
-    return config.fields.integer("n_ctx", least=1)
 
 
 def _heads(config: LensConfig, query: tuple[int, ...]) -> tuple[int, int]:
@@ -173,7 +172,9 @@ def _shape(theirs: StoredTensors, layout: LensLayout, ours: str, where: str) -> 
     return shape
 
 
-def _architecture(theirs: StoredTensors, config: LensConfig, sizes: _Sizes, scale: Fraction) -> Architecture:
+def _architecture(
+    theirs: StoredTensors, config: LensConfig, sizes: _LensSizes, scale: Fraction
+) -> Architecture:
     _refuse_other_options(config, sizes)
     biases = [name for name in _BIASES if _has(theirs, config.layout, name)]
     has_scales = _has(theirs, config.layout, "logits.norm.scale")
@@ -198,7 +199,7 @@ def _architecture(theirs: StoredTensors, config: LensConfig, sizes: _Sizes, scal
     )
 
 
-def _refuse_other_options(config: LensConfig, sizes: _Sizes) -> None:
+def _refuse_other_options(config: LensConfig, sizes: _LensSizes) -> None:
     """Refuse options that the tensors contradict, or that have no place here."""
     fields, has_mlps = config.fields, sizes.mlp_width > 0
     if fields.has("attn_only") and config.flag("attn_only") is has_mlps:

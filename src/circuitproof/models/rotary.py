@@ -9,10 +9,10 @@ from math import cos, sin
 from typing import TypeAlias
 
 USUAL_BASE = 10_000.0
-Table: TypeAlias = Sequence[Sequence[float]]
+RotaryTable: TypeAlias = Sequence[Sequence[float]]
 
 
-def rotary_tables(context: int, rotary: int, base: float = USUAL_BASE) -> tuple[Table, Table]:
+def rotary_tables(context: int, rotary: int, base: float = USUAL_BASE) -> tuple[RotaryTable, RotaryTable]:
     """Return cosines and sines of position / base^(2m/rotary), a row per position, a column per pair m.
 
     >>> rotary_tables(1, 4)
