@@ -62,6 +62,8 @@ RUNS = {
     "gallery": lambda folder: ("norm-free", "--weights", folder / "release"),
 }
 """The recipe of each command that goes on in the folder of its own run."""
+ONCE = {"release": ("run",)}
+"""What each command is given whose product is a new folder that nothing replaces."""
 READ = {
     "--model",
     "--circuit",
@@ -107,8 +109,8 @@ WRITTEN = [
 
 def given_to(name: str, flag: str, folder: Path) -> tuple[object, ...]:
     """Return what a command is given besides a place for one of its products."""
-    if name in GIVEN:
-        return GIVEN[name]
+    if name in GIVEN | ONCE:
+        return (GIVEN | ONCE)[name]
     asked = RUNS[name](folder)
     given = asked if isinstance(asked, tuple) else (asked,)
     return (*given, *(() if flag == "--out" else ("--out", folder / "run")))
@@ -125,7 +127,7 @@ def test_every_path_that_an_option_takes_is_read_or_goes_through_the_rule():
     for name in COMMANDS:
         paths, written = paths_of(name), products(function_of(name))
         assert {one for one, flag in paths.items() if flag not in READ} == written.keys(), name
-    assert {name for name, _ in WRITTEN} == GIVEN.keys() | RUNS.keys()
+    assert {name for name, _ in WRITTEN} == GIVEN.keys() | RUNS.keys() | ONCE.keys()
     assert {name for name, entry in COMMANDS.items() if entry.resumes} - GROUPS == RUNS.keys()
 
 

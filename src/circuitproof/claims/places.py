@@ -21,7 +21,7 @@ from circuitproof.proof.claim import Claim
 from circuitproof.proof.properties.catalogue import read_property
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.lesion_identity import LesionIdentity
-from circuitproof.proof.verdict import Verdict
+from circuitproof.proof.verdict import Battery, Verdict
 
 BUNDLE, RECORD = "bundle", "proved.json"
 
@@ -46,6 +46,17 @@ class ProofRecord:
     verdicts: Mapping[str, Verdict]
     counts: Mapping[str, MetObligations] = field(default_factory=dict[str, MetObligations])
     """The prover's count for each property."""
+
+
+def record_of(battery: Battery, seconds: float) -> ProofRecord:
+    """Return the record of a proof that took so many seconds."""
+    named = {str(answer.prop.kind): answer for answer in battery.answers}
+    return ProofRecord(
+        round(seconds, 3),
+        battery.cells,
+        {kind: answer.verdict for kind, answer in named.items()},
+        {kind: MetObligations(answer.met, answer.obligations) for kind, answer in named.items()},
+    )
 
 
 @dataclass(frozen=True, slots=True)

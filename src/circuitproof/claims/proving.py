@@ -16,11 +16,11 @@ from circuitproof.claims.file import ClaimsFile
 from circuitproof.claims.places import (
     BUNDLE,
     RECORD,
-    MetObligations,
     ProofFolder,
     ProofRecord,
     changed_words,
     proofs_in,
+    record_of,
     refuse_place,
 )
 from circuitproof.errors import ExitCode, InputError
@@ -96,13 +96,10 @@ def prove_one(proof: ProofFolder, claim: Claim) -> None:
         begun = time.perf_counter()
         battery = prove(claim)
         seconds = time.perf_counter() - begun
-        named = {str(answer.prop.kind): answer for answer in battery.answers}
-        verdicts = {kind: answer.verdict for kind, answer in named.items()}
-        counts = {kind: MetObligations(answer.met, answer.obligations) for kind, answer in named.items()}
 
         def fill(folder: Path) -> None:
             write_bundle(folder / BUNDLE, battery)
-            write_record(folder / RECORD, ProofRecord(round(seconds, 3), battery.cells, verdicts, counts))
+            write_record(folder / RECORD, record_of(battery, seconds))
 
         write_directory(proof.folder, fill)
 

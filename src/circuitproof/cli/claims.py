@@ -12,9 +12,9 @@ from circuitproof.cli.claims_anew import (
     Checkpoints,
     FurtherModels,
     InsteadOf,
+    ModelPlaces,
     OtherModelOption,
     ProofsAnew,
-    Where,
     check_anew,
     checkpoints_asked,
     placed,
@@ -55,7 +55,7 @@ def claims() -> None:
 def prove_all(  # noqa: PLR0913, PLR0917  # what is proved, and how
     file: File,
     out: ProofsOut = None,
-    where: Where = None,
+    where: ModelPlaces = None,
     model: OtherModelOption = None,
     instead_of: InsteadOf = None,
     jobs: Jobs = 1,
@@ -81,7 +81,7 @@ def check_all(  # noqa: PLR0913, PLR0917  # what is checked, and how
     file: File,
     further: FurtherModels = None,
     proofs: Proofs = None,
-    where: Where = None,
+    where: ModelPlaces = None,
     model: OtherModelOption = None,
     models: Checkpoints = None,
     instead_of: InsteadOf = None,
@@ -120,7 +120,7 @@ def tabulate(  # noqa: PLR0913, PLR0917  # what is tabulated, and how
     page: Annotated[
         Path | None, Option("--page", help="Write one HTML page of all claims here too."), OneFile()
     ] = None,
-    where: Where = None,
+    where: ModelPlaces = None,
     jobs: Jobs = 1,
     only: OnlyOption = None,
     no_models: NoModels = False,

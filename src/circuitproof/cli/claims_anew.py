@@ -16,7 +16,7 @@ from circuitproof.files.replacing import Continued
 if TYPE_CHECKING:
     from circuitproof.claims.checkpoints import ClaimsOnModel, ClaimsOverCheckpoints
 
-Where = Annotated[
+ModelPlaces = Annotated[
     list[str] | None,
     Option("--where", metavar="NAME=DIR", help="Where a model of the file is; repeat for several."),
 ]

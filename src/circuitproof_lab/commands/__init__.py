@@ -62,6 +62,11 @@ COMMANDS = {
     "figures": CommandEntry(
         "circuitproof_lab.commands.figures", HelpPanel.SHARE, "circuitproof figures run bundle --out figures"
     ),
+    "release": CommandEntry(
+        "circuitproof_lab.commands.release",
+        HelpPanel.SHARE,
+        "circuitproof release build/code-lm --out evidence/code-lm",
+    ),
     "recheck": CommandEntry(
         "circuitproof_lab.commands.synthesis",
         HelpPanel.SHARE,

@@ -46,13 +46,16 @@ from circuitproof_lab.pipeline.stages.limits import prove_beyond
 from circuitproof_lab.pipeline.stages.remove_norms import Watchers, remove_norms
 from circuitproof_lab.pipeline.stages.train import CORPUS, MODEL, material_of
 from circuitproof_lab.pipeline.stages.viability import viability_of
+from circuitproof_lab.pipeline.study_end import end_of, environment
 from circuitproof_lab.pipeline.study_programs import Installed, extract_again, find_programs
 from circuitproof_lab.pipeline.study_recipe import ListedTask, Study
 from circuitproof_lab.records.audit import QUALITY, BaseQuality
 from circuitproof_lab.records.checked import CheckedBundle
+from circuitproof_lab.records.environment import ENVIRONMENT, Environment
 from circuitproof_lab.records.gate import GateOutcome
 from circuitproof_lab.records.healing import Healed
 from circuitproof_lab.records.limits import Beyond
+from circuitproof_lab.records.study import STUDY, EndedStudy
 from circuitproof_lab.records.viability import VIABILITY, Viability
 from circuitproof_lab.train.corpus import DocumentUse
 from circuitproof_lab.train.data import CorpusData
@@ -123,13 +126,16 @@ def run_study(
     size = 4 * training_size(sizes) + 4 * len(study.tasks) * model_size(sizes)
     digest = study.digest if base is None else digest_together(study.digest, digest_file(base / MANIFEST))
     with begin_run(out, study.name, digest, size, tell) as run:
+        run.record(ENVIRONMENT, Environment, environment)
         tell("reading the corpus")
         corpus = open_corpus(study.corpus, out / CORPUS)
         made = base or _make_base(study, run, watchers or Watchers())
         site = _site(study, run, made, corpus)
         found = run.record(QUALITY, BaseQuality, lambda: _base_quality(site))
         site = replace(site, quality=replace(site.quality, budget=found.budget))
-        return StudyReport(made, found, _tasks(site, corpus))
+        reports = _tasks(site, corpus)
+        run.record(STUDY, EndedStudy, lambda: end_of(made, reports, out))
+        return StudyReport(made, found, reports)
 
 
 def _make_base(study: Study, run: Run, watchers: Watchers) -> Path:
