@@ -46,6 +46,7 @@ GIVEN = {
     "install": ("--model", "model", "--program", "0.0=quotes.program"),
     "report": ("bundle",),
     "figures": ("bundle",),
+    "results": ("evidence",),
     "queries": (*QUOTES, "--circuit", "circuit.json", "--property", "equivalence", "--anchors", 1),
     "export-hf": ("--model", "imported"),
 }
@@ -140,6 +141,8 @@ def prepared(tmp_path_factory):
     (folder / "circuit.json").write_text(json.dumps(circuit_of(QUOTE_EDGES).to_json()))
     (folder / "quotes.program").write_text("default 0\nadd 1 when key_token in {9, 10}\notherwise self\n")
     (folder / "pattern.toml").write_text((RECIPES / "toy-quotes-pattern.toml").read_text())
+    (folder / "evidence").mkdir()
+    (folder / "evidence" / "results.in.md").write_text("nothing yet\n")
     write_gpt2(folder / "gpt2")
     write_release(folder / "release", release_files())
     return folder

@@ -67,6 +67,11 @@ COMMANDS = {
         HelpPanel.SHARE,
         "circuitproof release build/code-lm --out evidence/code-lm",
     ),
+    "results": CommandEntry(
+        "circuitproof_lab.commands.results",
+        HelpPanel.SHARE,
+        "circuitproof results evidence --out docs/results.md --force",
+    ),
     "recheck": CommandEntry(
         "circuitproof_lab.commands.synthesis",
         HelpPanel.SHARE,

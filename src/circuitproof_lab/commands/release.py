@@ -7,11 +7,9 @@ from typer import Argument, Option
 
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import show_line, show_result
-from circuitproof.cli.writing import guarded
 from circuitproof.files.replacing import Continued
 
 
-@guarded
 def release(
     run: Annotated[Path, Argument(metavar="RUN", help="The folder of a finished circuitproof run.")],
     out: Annotated[Path, Option("--out", help="The new folder of the release."), Continued()],

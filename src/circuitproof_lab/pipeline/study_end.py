@@ -14,8 +14,9 @@ from circuitproof.proof.verdict import Verdict
 from circuitproof.version import __version__
 from circuitproof_lab.pipeline.stages.prove import BUNDLE
 from circuitproof_lab.records.environment import Environment
+from circuitproof_lab.records.gate import GateOutcome
 from circuitproof_lab.records.limits import BEYOND, Beyond
-from circuitproof_lab.records.study import EndedStudy, EndedTask, KeptProof
+from circuitproof_lab.records.study import EndedStudy, EndedTask, KeptProof, OpenedGate
 
 if TYPE_CHECKING:
     from circuitproof_lab.pipeline.study import TaskReport
@@ -48,10 +49,26 @@ def _end_of_task(report: "TaskReport", folder: Path) -> EndedTask:
     return EndedTask(
         task=report.task,
         stopped=report.stopped,
+        gates=tuple(map(_gate, report.outcomes)),
+        edges=None if report.circuit is None else len(report.circuit),
         rung=None if artifact is None else artifact.record,
         why=None if artifact is None else artifact.why,
         model=None if artifact is None else _below(artifact.model, folder),
+        record=None
+        if artifact is None
+        else next(one for one in artifact.states if one.name == artifact.record),
         proofs=(*_proof_of(report, folder), *_limits_of(report, folder)),
+    )
+
+
+def _gate(outcome: GateOutcome) -> OpenedGate:
+    trial = outcome.trial
+    return OpenedGate(
+        generation=outcome.generation,
+        edges=len(trial.circuit),
+        heads=len(trial.circuit.heads()),
+        agreed=trial.gate.agreed,
+        prompts=trial.gate.prompts,
     )
 
 

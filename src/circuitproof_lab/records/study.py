@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from circuitproof.claims.places import ProofRecord
 from circuitproof.files.canonical import Digest
+from circuitproof_lab.records.audit import MeasuredState
 
 STUDY = "study.json"
 
@@ -21,16 +22,32 @@ class KeptProof:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedGate:
+    """A gate that was opened: how large the selected circuit is, and what it decided as wanted."""
+
+    generation: str
+    edges: int
+    heads: int
+    agreed: int
+    prompts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndedTask:
     """How far a task came; without an artifact, why not."""
 
     task: str
     stopped: str | None
+    gates: tuple[OpenedGate, ...]
+    edges: int | None
+    """How many were extracted on the whole domain."""
     rung: str | None
     """Which rung is the model of record."""
     why: str | None
     """Why it is that one, in one sentence."""
     model: str | None
+    record: MeasuredState | None
+    """The model of record, measured."""
     proofs: tuple[KeptProof, ...]
 
 
