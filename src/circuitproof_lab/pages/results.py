@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from math import exp
 from pathlib import Path
 from statistics import median
@@ -25,6 +26,7 @@ _STEP = re.compile(r"\.?(?P<key>[^.\[\]]+)|\[(?P<within>[^\]]*)\]")
 _WRITTEN_OUT = re.compile(r"[{}]{2}")
 
 _EXPONENT = re.compile(r"e([-+])0*(\d)")
+_RATIONAL = re.compile(r"-?\d+(/[1-9]\d*)?")
 _MINUS = "\N{MINUS SIGN}"
 _COUNT, _LIST = "count", "list"
 _WORDS: Mapping[str, Callable[[Sequence[float]], float]] = {
@@ -132,7 +134,9 @@ def _single(values: Sequence[Json]) -> Json:
 
 
 def _number(value: object) -> float:
-    """Return a number that was read from a file, where a fraction is a decimal, or computed here."""
+    """Return a number that was read from a file, maybe a rational in a string, or computed here."""
+    if isinstance(value, str) and _RATIONAL.fullmatch(value):
+        return float(Fraction(value))
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise InputError(f"{value!r} is no number")
     return float(value) if isinstance(value, Decimal) else value

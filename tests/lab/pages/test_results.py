@@ -20,6 +20,7 @@ RECORD = {
     "passes": True,
     "tiny": -1.5e-5,
     "nothing": 0.0,
+    "exact": ["1/3", "-2"],
 }
 
 
@@ -50,6 +51,7 @@ def evidence(tmp_path):
         ("tasks[*][name=quotes]; count", "1"),
         ("tiny; .1e", "\N{MINUS SIGN}1.5e-5"),
         ("nothing; .1e", "0"),
+        ("exact; most; .3f", "0.333"),
         ("why", "it loses least"),
     ],
 )
