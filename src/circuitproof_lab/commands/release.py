@@ -14,7 +14,7 @@ def release(
     run: Annotated[Path, Argument(metavar="RUN", help="The folder of a finished circuitproof run.")],
     out: Annotated[Path, Option("--out", help="The new folder of the release."), Continued()],
     base: Annotated[Path | None, Option("--base", help="The base, where the run was given one.")] = None,
-    megabytes: Annotated[int, Option("--megabytes", min=1, help="The most that it may hold.")] = 20,
+    megabytes: Annotated[int, Option("--megabytes", min=1, help="The most that its models may have.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Put claims, proofs, models, tasks and records of a finished study where anyone can check them."""

@@ -76,9 +76,10 @@ def release_study(run: Path, out: Path, base: Path | None = None, megabytes: int
     refuse_existing(out)
     study = _finished(run, base)
     files = dict(sorted(_files(study)))
-    if (size := sum(map(len, files.values()))) > megabytes * _MEGA:
+    size = sum(len(content) for name, content in files.items() if name.startswith("models/"))
+    if size > megabytes * _MEGA:
         raise InputError(
-            f"{run} would be a release of {size / _MEGA:.1f} MB, want at most {megabytes}; "
+            f"the models of {run} have {size / _MEGA:.1f} MB together, want at most {megabytes}; "
             "allow more by --megabytes"
         )
     release = _release(study, files)

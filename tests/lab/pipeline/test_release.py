@@ -141,10 +141,10 @@ def test_a_base_for_a_run_that_made_its_own_is_refused(run, tmp_path):
         release_study(run, tmp_path / "made", run / "base" / "model")
 
 
-def test_a_release_that_is_too_large_is_refused(run, tmp_path):
+def test_a_release_whose_models_are_too_large_is_refused(run, tmp_path):
     """A repository holds it; what does not fit says how large it is."""
     with pytest.raises(
-        InputError, match=r"would be a release of 0\.\d MB, want at most 0; allow more by --mega"
+        InputError, match=r"the models of .* have 0\.\d MB together, want at most 0; allow more"
     ):
         release_study(run, tmp_path / "made", megabytes=0)
 
