@@ -18,6 +18,7 @@ AUDIT = {
     "without_heads": 1,
     "without_each": [4, 5],
     "circuit_without_each": [2, 3],
+    "circuit_without_heads": 1,
     "without_circuit": 2,
     "backup": [0],
     "wrong": [0, 7],
@@ -56,7 +57,7 @@ HEALED = {
     "within_budget": False,
     "uses_programs": True,
 }
-BEYOND = {
+LIMITS = {
     "task": "quotes",
     "pattern": EVIL,
     "prompts": "9" * 5000,
@@ -106,6 +107,16 @@ REMOVAL = {
     "norms": [{"norm": EVIL, "first": 1, "last": 2, "deviation": 0.1}],
     "evaluations": [{"step": 10, "measures": {EVIL: 0.75}}],
 }
+DECLARED = {
+    "task": EVIL,
+    "prompts": 8,
+    "development": 4,
+    "gates": 4,
+    "apart": [1, 3],
+    "filled": 2,
+    "classes": {EVIL: 2, "token": 4},
+    "manifest": "0" * 64,
+}
 FILES = {
     "fold.json": FOLD,
     "run.json": {"recipe": EVIL, "recipe_digest": "0" * 64},
@@ -115,19 +126,22 @@ FILES = {
         "points": [POINT],
         "nested": [POINT],
         "selected": 0,
+        "apart": [1, 3],
+        "programs": {"heads": 3, "found": 2, "edges": 4, "right": 5, "right_apart": 1},
         "ledger_head": "0" * 64,
     },
     "quotes/exact.json": STATE,
     "quotes/chosen.json": {"record": EVIL, "why": f"{EVIL} is of record"},
     "base.json": {"loss": 1.5, "budget": 2.0},
     "quotes/viability.json": VIABILITY,
+    "quotes/declared.json": DECLARED,
     "quotes/program.0.1.json": {**FOUND, **SEARCHED},
     "quotes/program.0.0.json": {**FOUND, **SEARCHED, "index": 0, "program": None, "overlap": None},
     "quotes/circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.0", "embed -> head 0.1"]},
     "quotes/accepted.json": {"exact": 7, "prompts": 8},
     "quotes/programs.circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.1", "head 0.1 -> logits"]},
     "quotes/healing/healed.json": HEALED,
-    "quotes/beyond/beyond.json": BEYOND,
+    "quotes/limits/limits.json": LIMITS,
     "seed-0/healed/migration.json": ROUND,
     "attenuated/removal.json": REMOVAL,
 }

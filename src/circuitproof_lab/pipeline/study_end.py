@@ -3,7 +3,6 @@
 import platform
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 
@@ -13,13 +12,11 @@ from circuitproof.files.sealed import MANIFEST
 from circuitproof.proof.verdict import Verdict
 from circuitproof.version import __version__
 from circuitproof_lab.pipeline.stages.prove import BUNDLE
+from circuitproof_lab.pipeline.study_work import TaskReport
 from circuitproof_lab.records.environment import Environment
 from circuitproof_lab.records.gate import GateOutcome
-from circuitproof_lab.records.limits import BEYOND, Beyond
+from circuitproof_lab.records.limits import LIMITS, PatternLimits
 from circuitproof_lab.records.study import EndedStudy, EndedTask, KeptProof, OpenedGate
-
-if TYPE_CHECKING:
-    from circuitproof_lab.pipeline.study import TaskReport
 
 
 def environment() -> Environment:
@@ -35,7 +32,7 @@ def environment() -> Environment:
     )
 
 
-def end_of(base: Path, reports: Sequence["TaskReport"], folder: Path) -> EndedStudy:
+def end_of(base: Path, reports: Sequence[TaskReport], folder: Path) -> EndedStudy:
     """Return where everything stands that a finished study made in a folder."""
     return EndedStudy(
         base=_below(base, folder) if base.is_relative_to(folder) else None,
@@ -44,7 +41,7 @@ def end_of(base: Path, reports: Sequence["TaskReport"], folder: Path) -> EndedSt
     )
 
 
-def _end_of_task(report: "TaskReport", folder: Path) -> EndedTask:
+def _end_of_task(report: TaskReport, folder: Path) -> EndedTask:
     artifact = report.artifact
     return EndedTask(
         task=report.task,
@@ -69,10 +66,12 @@ def _gate(outcome: GateOutcome) -> OpenedGate:
         heads=len(trial.circuit.heads()),
         agreed=trial.gate.agreed,
         prompts=trial.gate.prompts,
+        apart=len(outcome.apart),
+        programs=outcome.programs,
     )
 
 
-def _proof_of(report: "TaskReport", folder: Path) -> tuple[KeptProof, ...]:
+def _proof_of(report: TaskReport, folder: Path) -> tuple[KeptProof, ...]:
     """Return the bundle of the declared domain, if there is one."""
     if report.artifact is None:
         return ()
@@ -81,18 +80,18 @@ def _proof_of(report: "TaskReport", folder: Path) -> tuple[KeptProof, ...]:
     return (KeptProof(claim=report.task, bundle=bundle, has_base=True, proof=record),)
 
 
-def _limits_of(report: "TaskReport", folder: Path) -> tuple[KeptProof, ...]:
+def _limits_of(report: TaskReport, folder: Path) -> tuple[KeptProof, ...]:
     """Return the bundle of what lies beyond the domain, which stands beside its record."""
-    limits = report.beyond
+    limits = report.limits
     if limits is None:
         return ()
-    (file,) = (folder / report.task).rglob(BEYOND)
+    (file,) = (folder / report.task).rglob(LIMITS)
     bundle, record = _below(file.parent / BUNDLE, folder), _record_of_limits(limits)
     claim = f"{report.task}-{file.parent.name}"
     return (KeptProof(claim=claim, bundle=bundle, has_base=False, proof=record),)
 
 
-def _record_of_limits(limits: Beyond) -> ProofRecord:
+def _record_of_limits(limits: PatternLimits) -> ProofRecord:
     verdicts = {kind: Verdict(verdict) for kind, verdict in limits.verdicts.items()}
     return ProofRecord(round(limits.seconds, 3), limits.cells, verdicts)
 

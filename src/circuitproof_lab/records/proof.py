@@ -1,11 +1,12 @@
-"""What is kept of a proof: the verdict on each property."""
+"""What is kept of a proof: the verdict on each property, and how it compares with what was not proved."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from circuitproof.files.codec import Positive, PositiveInt
 from circuitproof.proof.verdict import Verdict
 
-PROOF = "proof.json"
+PROOF, MEASURES = "proof.json", "measures.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +14,27 @@ class KeptVerdicts:
     """The verdict on each property, by its kind."""
 
     verdicts: Mapping[str, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRelation:
+    """Invariance by the opener's token, beside the relation that is claimed."""
+
+    classes: PositiveInt
+    alike: int
+    """Classes whose prompts are all decided alike, in exact arithmetic."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofMeasures:
+    """How exact answers compare with floats, and on how many prompts they were computed a second way."""
+
+    forward_seconds: Positive
+    """One float forward of the same circuit over the same prompts in torch."""
+    float_error: float
+    anchors: PositiveInt
+    """On how many prompts an evaluation that shares nothing gave the same exact logits."""
+    signs: int
+    """How many branches of the activation those evaluations traced."""
+    by_token: TokenRelation | None
+    """Nothing where a task has no openers."""

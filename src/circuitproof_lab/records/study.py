@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from circuitproof.claims.places import ProofRecord
 from circuitproof.files.canonical import Digest
 from circuitproof_lab.records.audit import MeasuredState
+from circuitproof_lab.records.gate import GatedPrograms
 
 STUDY = "study.json"
 
@@ -30,6 +31,10 @@ class OpenedGate:
     heads: int
     agreed: int
     prompts: int
+    """Those that the base itself decides right."""
+    apart: int
+    """How many prompts the base itself decides wrong, on which a circuit is not asked."""
+    programs: GatedPrograms | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

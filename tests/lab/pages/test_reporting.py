@@ -86,7 +86,7 @@ def test_page_terminal_json_and_api_say_what_a_study_wrote(folder):
     told = json.loads(run_command("show", folder, "--json").output)
     study = told["study"]
     assert study["viabilities"][0]["strata"] == FILES["quotes/viability.json"]["strata"]
-    assert study["beyonds"][0]["verdicts"] == FILES["quotes/beyond/beyond.json"]["verdicts"]
+    assert study["limits"][0]["verdicts"] == FILES["quotes/limits/limits.json"]["verdicts"]
     assert study["programs"][0]["accepted"] == FILES["quotes/accepted.json"]
     assert told["rungs"][0]["errors"] == {"wrong": 2, "uncovered": 7, "both": 1}
     (judged,) = read_run(folder).bundles

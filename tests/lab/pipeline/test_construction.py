@@ -15,7 +15,6 @@ from circuitproof.proof.properties.lesion_identity import LesionIdentity, identi
 from circuitproof.proof.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from circuitproof_lab.distill.calibrate import calibrate
-from circuitproof_lab.pipeline import construction
 from circuitproof_lab.pipeline.construction import construct
 from circuitproof_lab.pipeline.construction_recipe import RungChoice, SeededBase, load_construction
 from circuitproof_lab.pipeline.stages import calibrate as stage
@@ -131,7 +130,7 @@ def test_a_rung_that_changes_the_rest_of_the_model_is_refused(tmp_path, monkeypa
         after.mlps[1].down_bias.data += 0.5
         return after
 
-    monkeypatch.setattr(construction, "calibrated", reaching)
+    monkeypatch.setattr(stage, "calibrated", reaching)
     loaded = load_construction(write_construction(tmp_path, {'"scalar", "readout"': '"scalar"'}))
     with pytest.raises(NumericError, match="scalar does not compute the bits it did before: something"):
         construct(loaded, tmp_path / "run")
@@ -142,6 +141,20 @@ def test_no_rung_that_passes_is_a_sentence(tmp_path):
     loaded = load_construction(write_construction(tmp_path, {'"scalar", "readout"': '"scalar"'}))
     with pytest.raises(InputError, match=r"quotes: no rung passes its gates; the best, scalar, has .* of 64"):
         construct(loaded, tmp_path / "run")
+
+
+def test_a_rung_whose_programs_are_not_needed_together_does_not_pass(tmp_path):
+    """Joint necessity is declared: here more is asked for than any model of 64 prompts can need."""
+    path = write_construction(tmp_path, {"joint_necessity = 1": "joint_necessity = 65"})
+    with pytest.raises(InputError, match=r"needs its programs together on \d+ where 65 are asked for"):
+        construct(load_construction(path), tmp_path / "run")
+
+
+def test_what_is_left_without_the_circuit_is_the_same_in_every_state(built):
+    """The whole-circuit lesion takes the program heads too, so no rung can change it."""
+    _, (artifact,) = built
+    assert len({state.audit.without_circuit for state in artifact.states}) == 1
+    assert all(state.audit.needed >= 1 for state in artifact.states if state.passes)
 
 
 def test_a_trained_model_can_be_the_base(built, tmp_path):
