@@ -87,7 +87,7 @@ def _limits_of(report: TaskReport, folder: Path) -> tuple[KeptProof, ...]:
         return ()
     (file,) = (folder / report.task).rglob(LIMITS)
     bundle, record = _below(file.parent / BUNDLE, folder), _record_of_limits(limits)
-    claim = f"{report.task}-{file.parent.name}"
+    claim = f"{report.task}-beyond"
     return (KeptProof(claim=claim, bundle=bundle, has_base=False, proof=record),)
 
 
