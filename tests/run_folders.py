@@ -107,6 +107,18 @@ REMOVAL = {
     "norms": [{"norm": EVIL, "first": 1, "last": 2, "deviation": 0.1}],
     "evaluations": [{"step": 10, "measures": {EVIL: 0.75}}],
 }
+REGRESSION = {
+    "task": EVIL,
+    "prompts": 8,
+    "head_edges": 2,
+    "block_edges": 4,
+    "heads": 1,
+    "block_heads": 2,
+    "agreed": 7,
+    "right": 8,
+    "block_right": 7,
+    "largest_difference": 0.5,
+}
 DECLARED = {
     "task": EVIL,
     "prompts": 8,
@@ -135,6 +147,7 @@ FILES = {
     "base.json": {"loss": 1.5, "budget": 2.0},
     "quotes/viability.json": VIABILITY,
     "quotes/declared.json": DECLARED,
+    "quotes/blocks.json": REGRESSION,
     "quotes/program.0.1.json": {**FOUND, **SEARCHED},
     "quotes/program.0.0.json": {**FOUND, **SEARCHED, "index": 0, "program": None, "overlap": None},
     "quotes/circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.0", "embed -> head 0.1"]},

@@ -11,13 +11,14 @@ from circuitproof.cli.show import progress, show_line, show_note, show_result, s
 from circuitproof.files.printing import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from circuitproof.tasks.names import TokenNames
     from circuitproof_lab.pipeline.construction import Artifact
     from circuitproof_lab.pipeline.stages.synthesise import Installed
     from circuitproof_lab.pipeline.study import StudyReport
     from circuitproof_lab.pipeline.study_work import TaskReport
     from circuitproof_lab.records.audit import MeasuredState
-    from circuitproof_lab.records.domain import DeclaredDomain
     from circuitproof_lab.records.healing import Healed
 
 
@@ -78,8 +79,8 @@ def _show_task(report: "TaskReport", names: "TokenNames") -> None:
     show_line(report.viability.sentence)
     if report.outcomes:
         _show_gates(report)
-    if report.domain is not None:
-        show_line(_domain_line(report.domain))
+    for line in _domain_lines(report):
+        show_line(line)
     if report.installed is not None:
         _show_programs(report, report.installed, names)
     if report.healed is not None:
@@ -122,13 +123,20 @@ def _show_gates(report: "TaskReport") -> None:
     show_line("apart: the base itself is wrong there; programs: right with those selected before the gate")
 
 
-def _domain_line(domain: "DeclaredDomain") -> str:
-    classes = ", ".join(f"{count} classes by {relation}" for relation, count in domain.classes.items())
-    return (
-        f"the declared domain has {domain.prompts} prompts, {domain.development} of development and of "
-        f"{domain.gates} of gates all but {len(domain.apart)} that the base misses, for which the pool has "
-        f"{domain.filled} others; {classes}"
-    )
+def _domain_lines(report: "TaskReport") -> "Iterator[str]":
+    """Yield what the domain is made of, and how its circuit of heads compares with that of their blocks."""
+    if (domain := report.domain) is not None:
+        classes = ", ".join(f"{count} classes by {relation}" for relation, count in domain.classes.items())
+        yield (
+            f"the declared domain has {domain.prompts} prompts, {domain.development} of development and of "
+            f"{domain.gates} of gates all but {len(domain.apart)} that the base misses, for which the pool "
+            f"has {domain.filled} others; {classes}"
+        )
+    if (blocks := report.blocks) is not None:
+        yield (
+            f"block regression: {blocks.heads} heads decide {blocks.agreed} of {blocks.prompts} prompts as "
+            f"the {blocks.block_heads} of their attention blocks do"
+        )
 
 
 def _show_programs(report: "TaskReport", installed: "Installed", names: "TokenNames") -> None:

@@ -8,7 +8,15 @@ from circuitproof.reports.elements import Child, Element, el
 from circuitproof.reports.parts.of_bundles import bundles
 from circuitproof.reports.parts.section import facts, name, note, scrolled, section, share_bar
 from circuitproof_lab.pages.folder import RunView, ShownRung
-from circuitproof_lab.pages.study_parts import domains, healing, limits, perplexity_text, programs, viability
+from circuitproof_lab.pages.study_parts import (
+    blocks,
+    domains,
+    healing,
+    limits,
+    perplexity_text,
+    programs,
+    viability,
+)
 from circuitproof_lab.records.gate import FrontierPoint, GateOutcome
 from circuitproof_lab.records.norms import NormFold
 
@@ -216,6 +224,7 @@ RUN_PARTS: tuple[Callable[[RunView], Element | None], ...] = (
     viability,
     frontier,
     domains,
+    blocks,
     programs,
     healing,
     calibration,

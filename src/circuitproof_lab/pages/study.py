@@ -11,6 +11,7 @@ from circuitproof.models.declaration import DECLARATION, Declaration, read_decla
 from circuitproof.programs.lines import parse_lines
 from circuitproof.reports.words import program_lines
 from circuitproof_lab.records.audit import QUALITY, BaseQuality
+from circuitproof_lab.records.blocks import BLOCKS, BlockRegression
 from circuitproof_lab.records.domain import DOMAIN, DeclaredDomain
 from circuitproof_lab.records.healing import HEALED, Healed
 from circuitproof_lab.records.limits import LIMITS, PatternLimits
@@ -47,6 +48,7 @@ class StudyView:
     quality: BaseQuality | None
     viabilities: tuple[Viability, ...]
     domains: tuple[DeclaredDomain, ...]
+    blocks: tuple[BlockRegression, ...]
     programs: tuple[Programs, ...]
     healings: tuple[Healed, ...]
     limits: tuple[PatternLimits, ...]
@@ -60,6 +62,7 @@ def read_study(path: Path) -> StudyView:
         _optional(path / QUALITY, BaseQuality),
         _all(path, VIABILITY, Viability),
         _all(path, DOMAIN, DeclaredDomain),
+        _all(path, f"*{BLOCKS}", BlockRegression),
         tuple(_programs(folder, model, _place(folder, path)) for folder in folders),
         _all(path, HEALED, Healed),
         _all(path, LIMITS, PatternLimits),

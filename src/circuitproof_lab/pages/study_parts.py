@@ -10,6 +10,7 @@ from circuitproof.reports.elements import Child, Element, el
 from circuitproof.reports.parts.section import facts, name, note, scrolled, section, share_bar, verdict_badge
 from circuitproof_lab.pages.folder import RunView
 from circuitproof_lab.pages.study import Programs
+from circuitproof_lab.records.blocks import BlockRegression
 from circuitproof_lab.records.domain import DeclaredDomain
 from circuitproof_lab.records.healing import Healed
 from circuitproof_lab.records.limits import PatternLimits
@@ -99,6 +100,33 @@ def _domain(one: DeclaredDomain) -> tuple[Element, ...]:
         ("manifest", name(str(one.manifest), most=64)),
     ]
     return el("h3", name(one.task)), facts(*known)
+
+
+def blocks(run: RunView) -> Element | None:
+    """Return whether the heads of each circuit decide together as their attention blocks do."""
+    rows = [_regression(one) for one in run.study.blocks]
+    if not rows:
+        return None
+    sizes = ("heads#", "edges#", "right", "heads of the blocks#", "edges#", "right")
+    columns = ("task", *sizes, "decided alike")
+    about = note(
+        "The circuit of heads beside the circuit of the attention blocks that they are heads of: all edges "
+        "between two blocks of which it has one. Measured in floats."
+    )
+    return section("blocks", "Block regression", about, scrolled(columns, rows, class_="stacked"))
+
+
+def _regression(one: BlockRegression) -> tuple[Child, ...]:
+    return (
+        name(one.task),
+        f"{one.heads:,}",
+        f"{one.head_edges:,}",
+        share_bar(one.right, one.prompts),
+        f"{one.block_heads:,}",
+        f"{one.block_edges:,}",
+        share_bar(one.block_right, one.prompts),
+        share_bar(one.agreed, one.prompts),
+    )
 
 
 def programs(run: RunView) -> Element | None:

@@ -29,12 +29,14 @@ from circuitproof_lab.distill.migrate import Fate, Migration, migration_of
 from circuitproof_lab.pipeline.distillation_recipe import DistillationRecipe
 from circuitproof_lab.pipeline.engine import RunStage, StageName, Stopped, follow, written
 from circuitproof_lab.pipeline.sizes import model_size, training_size
+from circuitproof_lab.pipeline.stages.blocks import regress
 from circuitproof_lab.pipeline.stages.extract import CircuitSearch, extract_circuit
 from circuitproof_lab.pipeline.stages.heal import HealingCourse, heal
 from circuitproof_lab.pipeline.stages.install import install_programs, new_heads
 from circuitproof_lab.pipeline.stages.prove import CircuitClaim
 from circuitproof_lab.pipeline.stages.prove_final import DistillationProof, prove_final
 from circuitproof_lab.pipeline.stages.train import MODEL, declared_by, train_recipe
+from circuitproof_lab.records.blocks import BLOCKS
 from circuitproof_lab.records.migration import MIGRATION, RoundRecord
 from circuitproof_lab.train.loop import Watcher
 
@@ -163,6 +165,14 @@ def _declare(job: _SeededJob) -> _SeededJob:
     return replace(job, declared=_extract(job, written(job.source, "source"), "declared"))
 
 
+def _regress(job: _SeededJob) -> _SeededJob:
+    """See whether the heads of each declared circuit decide together as their blocks do."""
+    model = load_model(written(job.source, "source")).model
+    for one in job.declared:
+        regress(job.run.within("declared"), model, one, f"{one.task.name}.{BLOCKS}")
+    return job
+
+
 def _install(job: _SeededJob) -> _SeededJob:
     source = written(job.source, "source")
     return replace(job, installed=install_programs(job.run, source, job.declared, job.recipe.bounds))
@@ -238,6 +248,7 @@ def _prove(job: _SeededJob) -> _SeededJob:
 STAGES: tuple[RunStage[_SeededJob], ...] = (
     RunStage(StageName.TRAIN, _train),
     RunStage(StageName.EXTRACT, _declare),
+    RunStage(StageName.REGRESS, _regress),
     RunStage(StageName.INSTALL, _install),
     RunStage(StageName.AUDIT, _unhealed),
     *(RunStage(StageName.HEAL, partial(_heal, treatment)) for treatment in Treatment),

@@ -24,6 +24,7 @@ class StageName(StrEnum):
     REMOVE_NORMS = "remove norms"
     VIABILITY = "viability"
     EXTRACT = "extract"
+    REGRESS = "block regression"
     SYNTHESISE = "synthesise"
     INSTALL = "install"
     GATE = "gate"

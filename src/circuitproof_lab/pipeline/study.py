@@ -34,6 +34,7 @@ from circuitproof_lab.pipeline.study_tasks import (
     in_artifact,
     install_again,
     limits,
+    regress_blocks,
     synthesise,
 )
 from circuitproof_lab.pipeline.study_work import StudyWork, TaskReport, TaskStudy
@@ -56,6 +57,7 @@ def stages_of(study: Study) -> tuple[RunStage[StudyWork], ...]:
 OF_EACH_TASK: tuple[RunStage[TaskStudy], ...] = (
     RunStage(StageName.DOMAIN, declare_domain),
     RunStage(StageName.EXTRACT, extract),
+    RunStage(StageName.REGRESS, regress_blocks),
     RunStage(StageName.SYNTHESISE, synthesise),
     RunStage(StageName.EXTRACT, install_again),
     RunStage(StageName.HEAL, heal_whole),

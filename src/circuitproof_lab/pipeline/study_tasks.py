@@ -14,6 +14,7 @@ from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.pipeline.construction import artifact_of
 from circuitproof_lab.pipeline.construction_recipe import Blueprint, Construction
 from circuitproof_lab.pipeline.engine import RunStage, Stopped, written
+from circuitproof_lab.pipeline.stages.blocks import regress
 from circuitproof_lab.pipeline.stages.calibrate import ArtifactBuild
 from circuitproof_lab.pipeline.stages.check import check_bundle
 from circuitproof_lab.pipeline.stages.domain import declare_prompts
@@ -43,6 +44,12 @@ def extract(work: TaskStudy) -> TaskStudy:
     )
     circuit = load_circuit(extract_circuit(work.run, search, telling=telling))
     return replace(work, behaviour=Behaviour(domain, circuit)).reporting(circuit=circuit)
+
+
+def regress_blocks(work: TaskStudy) -> TaskStudy:
+    """See whether the heads of the circuit decide together as their blocks do."""
+    behaviour = written(work.behaviour, "circuit")
+    return work.reporting(blocks=regress(work.run, work.site.stored.model, behaviour))
 
 
 def synthesise(work: TaskStudy) -> TaskStudy:

@@ -17,6 +17,7 @@ from circuitproof_lab.pipeline.stages.remove_norms import Watchers
 from circuitproof_lab.pipeline.stages.synthesise import Installed
 from circuitproof_lab.pipeline.study_recipe import Study
 from circuitproof_lab.records.audit import BaseQuality
+from circuitproof_lab.records.blocks import BlockRegression
 from circuitproof_lab.records.checked import CheckedBundle
 from circuitproof_lab.records.domain import DeclaredDomain
 from circuitproof_lab.records.gate import GateOutcome
@@ -38,6 +39,7 @@ class TaskReport:
     domain: DeclaredDomain | None = None
     circuit: Circuit | None = None
     """Extracted on the whole declared domain."""
+    blocks: BlockRegression | None = None
     installed: Installed | None = None
     again: Circuit | None = None
     """Extracted again from the circuit of the programs."""

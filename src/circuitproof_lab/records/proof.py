@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from circuitproof.files.codec import Positive, PositiveInt
 from circuitproof.proof.verdict import Verdict
 
-PROOF, MEASURES = "proof.json", "measures.json"
+PROOF, MEASURES, WITNESSES = "proof.json", "measures.json", ".witnesses.json"
+"""Files of a proof, and what is added to the name of a circuit's for its witnesses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,26 @@ class KeptVerdicts:
     """The verdict on each property, by its kind."""
 
     verdicts: Mapping[str, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class NeededEdge:
+    """An edge of a proved circuit, and all prompts that need it."""
+
+    edge: str
+    flips: tuple[int, ...]
+    """The places of prompts whose clear decision is another clear one without the edge."""
+    ties: tuple[int, ...]
+    """The places of those that tie without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NecessityWitnesses:
+    """Every witness of every edge's necessity, in exact arithmetic; the bundle keeps one of each."""
+
+    task: str
+    prompts: PositiveInt
+    edges: tuple[NeededEdge, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,12 @@ import pytest
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.errors import CircuitproofError, InputError, NumericError
+from circuitproof.files.records import read_record
 from circuitproof.forward.frozen import open_model
 from circuitproof.nn.checkpoint import load_model, save_model
 from circuitproof.proof.battery import prove
 from circuitproof.proof.evidence import OneTensor
+from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.lesion_identity import LesionIdentity, identity_with
 from circuitproof.proof.verdict import Verdict
 from circuitproof_check.main import Outcome, check
@@ -18,6 +20,7 @@ from circuitproof_lab.distill.calibrate import calibrate
 from circuitproof_lab.pipeline.construction import construct
 from circuitproof_lab.pipeline.construction_recipe import RungChoice, SeededBase, load_construction
 from circuitproof_lab.pipeline.stages import calibrate as stage
+from circuitproof_lab.records.proof import NecessityWitnesses
 from constructions import TEXT, write_construction
 
 
@@ -155,6 +158,18 @@ def test_what_is_left_without_the_circuit_is_the_same_in_every_state(built):
     _, (artifact,) = built
     assert len({state.audit.without_circuit for state in artifact.states}) == 1
     assert all(state.audit.needed >= 1 for state in artifact.states if state.passes)
+
+
+def test_every_witness_of_necessity_is_recorded_beside_the_bundle(built):
+    """The bundle keeps one prompt for each edge; the record has all, as the proof counted them."""
+    folder, (artifact,) = built
+    kept = read_record(folder / "run" / "quotes" / "proof" / "circuit.witnesses.json", NecessityWitnesses)
+    (answer,) = [one for one in artifact.proof.battery.answers if one.prop.kind is Kind.NECESSITY]
+    assert [(one.edge, one.flips, one.ties) for one in kept.edges] == [
+        (str(one.edge), one.flips, one.ties) for one in answer.findings.edges
+    ]
+    assert len(kept.edges) == 3
+    assert all(len(one.flips) + len(one.ties) > 1 for one in kept.edges)
 
 
 def test_a_trained_model_can_be_the_base(built, tmp_path):

@@ -12,6 +12,7 @@ from circuitproof.circuits.graph import Head
 from circuitproof.cli.main import main
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.files.canonical import digest_file, digest_json
+from circuitproof.files.records import read_record
 from circuitproof.files.sealed import read_manifest
 from circuitproof.forward.frozen import open_model
 from circuitproof.models.declaration import read_declaration
@@ -28,6 +29,7 @@ from circuitproof_lab.pipeline.localisation import LEDGER
 from circuitproof_lab.pipeline.manifest import Split
 from circuitproof_lab.pipeline.study import StudyReport, run_study
 from circuitproof_lab.pipeline.study_recipe import Study, load_study
+from circuitproof_lab.records.blocks import BlockRegression
 from circuitproof_lab.records.proof import TokenRelation
 from floats import agree
 from studies import write_study
@@ -184,6 +186,16 @@ def test_a_gate_is_opened_for_a_circuit_and_its_programs(finished):
         assert 0 <= outcome.programs.right <= outcome.trial.gate.prompts
 
 
+def test_the_heads_of_the_circuit_are_compared_with_their_blocks(finished):
+    """A step of its own with a record, before any program is looked for."""
+    _, out, found = finished
+    (report,) = found.tasks
+    assert report.blocks == read_record(out / "quotes" / "blocks.json", BlockRegression)
+    assert report.circuit is not None
+    assert report.blocks.head_edges == len(report.circuit.live()) <= report.blocks.block_edges
+    assert report.blocks.right == report.blocks.prompts
+
+
 def test_the_relation_of_a_study_is_the_type_of_the_opener(finished):
     """Two classes, with the token relation measured beside it, exactly."""
     (report,) = finished[2].tasks
@@ -262,7 +274,17 @@ def test_the_command_tells_the_report_and_writes_its_page(finished, monkeypatch,
     names = read_declaration(found.base).tokens.named()
     assert listed_tokens(names, program.tokens()) in " ".join(re.sub("[│┃]", " ", said).split())
     page = (out / "report.html").read_text()
-    for part in ("viability", "searches", "healing", "calibration", "audit", "limits", "domain", "proofs"):
+    for part in (
+        "viability",
+        "searches",
+        "healing",
+        "calibration",
+        "audit",
+        "limits",
+        "domain",
+        "blocks",
+        "proofs",
+    ):
         assert f'<section id="{part}"' in page
     (task,) = found.tasks
     assert task.artifact is not None

@@ -8,6 +8,8 @@ from circuitproof.errors import InputError
 from circuitproof.files.codec import to_json
 from circuitproof.files.records import read_record
 from circuitproof_lab.records.audit import BaseQuality, ChosenRung, MeasuredState, read_states
+from circuitproof_lab.records.blocks import BlockRegression
+from circuitproof_lab.records.domain import DeclaredDomain
 from circuitproof_lab.records.gate import load_outcome
 from circuitproof_lab.records.healing import Healed
 from circuitproof_lab.records.limits import PatternLimits
@@ -26,6 +28,8 @@ KINDS = {
     "quotes/accepted.json": Accepted,
     "quotes/healing/healed.json": Healed,
     "quotes/limits/limits.json": PatternLimits,
+    "quotes/declared.json": DeclaredDomain,
+    "quotes/blocks.json": BlockRegression,
     "seed-0/healed/migration.json": RoundRecord,
     "attenuated/removal.json": Attenuation,
     "fold.json": NormFold,
