@@ -1,5 +1,7 @@
 """Claims on other models: what changed is named and counted, and checkpoints are told by their steps."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,10 @@ from circuitproof.proof.effort import UNHURRIED
 from circuitproof.tasks.alphabet import TOY
 from claim_files import ARTIFACT, write_artifact_claims, write_claims
 from hand_models import quote_model
+from places import DOCS, ROOT
 
 HEAR = UNHURRIED.hear
+DOCUMENT = (DOCS / "claims.md").read_text()
 SILENT = {"head.0.0.output.weight": [[0, 0], [0, 0]]}
 """A head that writes nothing: every prompt is a tie."""
 
@@ -168,3 +172,22 @@ def test_a_checkpoint_of_other_sizes_is_refused_before_anything_is_proved(file, 
     with pytest.raises(InputError, match="claim 'quotes'"):
         over(file, 5, 10)
     assert not (tmp_path / "anew").exists()
+
+
+def test_the_document_tells_what_came_of_the_toys_checkpoints():
+    """The record that is kept, the claims file that it is about, and the table in the document agree."""
+    kept_toy = ROOT / "evidence" / "toy" / "checkpoints"
+    told = json.loads((kept_toy / "over-checkpoints.json").read_text())
+    stated = load_claims(kept_toy / "claims.toml")
+    assert [claim.name for claim in stated.claims] == [*told["first"]]
+    for claim in stated.claims:
+        assert claim.open().frozen.file.path == kept_toy / "model" / "weights.safetensors"
+    rows = re.findall(r"^\| ([^|]+?)(?:, \w+ edges)? \| (\d+) \| ([\d, ]*)\|$", DOCUMENT, re.MULTILINE)
+    lost = {
+        name: [step for step in told["held"][name] if step < first] for name, first in told["first"].items()
+    }
+    said = {
+        name: (int(first), [int(one) for one in before.split(",") if one.strip()])
+        for name, first, before in rows
+    }
+    assert said == {name: (told["first"][name], lost[name]) for name in lost}
