@@ -107,6 +107,50 @@ REMOVAL = {
     "norms": [{"norm": EVIL, "first": 1, "last": 2, "deviation": 0.1}],
     "evaluations": [{"step": 10, "measures": {EVIL: 0.75}}],
 }
+EXPLAINED = {
+    "name": EVIL,
+    "basis": "listed",
+    "teacher_digest": "0" * 64,
+    "surrogate_digest": "0" * 64,
+    "words": 39,
+    "surrogate_agreed": 39,
+    "data": 12,
+    "explanation": {
+        "template": EVIL,
+        "choices": {EVIL: EVIL},
+        "program": [EVIL],
+        "data_agreed": 12,
+        "verdict": "refuted",
+        "replies": {EVIL: EVIL},
+        "counterexample": {
+            "tokens": [2, 0, 2],
+            "text": EVIL,
+            "program": EVIL,
+            "surrogate": [EVIL],
+            "teacher": EVIL,
+        },
+    },
+    "repair": None,
+    "closed": [{"template": EVIL, "programs": 128, "meanings": None, "leaves": 13}],
+    "given_up": [{"template": EVIL, "choices": {EVIL: EVIL}, "tokens": [0]}],
+    "open_template": None,
+    "verdict": "refuted",
+}
+SPREAD = {"mean": 0.5, "least": 0.25, "most": 1.0}
+VARIANT = {
+    "name": EVIL,
+    "runs": [{"seed": 1, "parameters": 9, "corpus": None, "measures": {"loss": 0.5}}],
+    "measures": {"loss": SPREAD},
+    "changes": {"loss": SPREAD},
+    "paper": None,
+    "paper_changes": {},
+}
+ABOVE = {"name": EVIL, "loss": SPREAD}
+COMPARED = {
+    "rows": [VARIANT, VARIANT],
+    "gate": {"name": EVIL, "source": ABOVE, "control": ABOVE, "gate": ABOVE},
+    "unfinished": [{"seed": 2, "missing": [EVIL]}],
+}
 REGRESSION = {
     "task": EVIL,
     "prompts": 8,
@@ -130,6 +174,8 @@ DECLARED = {
     "manifest": "0" * 64,
 }
 FILES = {
+    "comparison.json": COMPARED,
+    "explained/study.json": EXPLAINED,
     "fold.json": FOLD,
     "run.json": {"recipe": EVIL, "recipe_digest": "0" * 64},
     "A/quotes/gate.result.json": {

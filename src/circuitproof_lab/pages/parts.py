@@ -17,6 +17,7 @@ from circuitproof_lab.pages.study_parts import (
     programs,
     viability,
 )
+from circuitproof_lab.pages.tested_parts import explanations, variants
 from circuitproof_lab.records.gate import FrontierPoint, GateOutcome
 from circuitproof_lab.records.norms import NormFold
 
@@ -232,5 +233,7 @@ RUN_PARTS: tuple[Callable[[RunView], Element | None], ...] = (
     lesions,
     limits,
     norms,
+    explanations,
+    variants,
     run_cost,
 )

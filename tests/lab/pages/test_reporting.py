@@ -100,6 +100,16 @@ def test_a_run_that_has_not_chosen_yet_has_no_rung_of_record(folder):
     assert "of record" not in " ".join(look_at(folder, Beside()).text().split())
 
 
+def test_explanations_and_variants_are_told_with_what_refutes_and_how_far_they_are(folder):
+    """As the stages wrote them: the word, the spread over seeds, the control beside the source."""
+    said = " ".join(look_at(folder, Beside()).text().split())
+    assert "12/12" in said
+    assert "[2, 0, 2]" in said
+    assert "0.5 (0.25 to 1)" in said
+    assert "+0.5 (+0.25 to +1) against" in said
+    assert "is failed" in said
+
+
 @pytest.mark.parametrize("key", ["narrowing", "least"])
 def test_a_record_without_one_of_its_keys_is_one_sentence(folder, key):
     """A page shows what a stage wrote, all of it or nothing."""

@@ -16,6 +16,8 @@ from circuitproof_lab.records.limits import PatternLimits
 from circuitproof_lab.records.migration import RoundRecord
 from circuitproof_lab.records.norms import Attenuation, NormFold
 from circuitproof_lab.records.programs import Accepted, HeadSearch
+from circuitproof_lab.records.surrogate import SurrogateReport
+from circuitproof_lab.records.variants import VariantComparison
 from circuitproof_lab.records.viability import Viability
 from run_folders import FILES
 
@@ -33,6 +35,8 @@ KINDS = {
     "seed-0/healed/migration.json": RoundRecord,
     "attenuated/removal.json": Attenuation,
     "fold.json": NormFold,
+    "explained/study.json": SurrogateReport,
+    "comparison.json": VariantComparison,
 }
 GATE = "A/quotes/gate.result.json"
 
