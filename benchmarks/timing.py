@@ -1,6 +1,5 @@
 """Medians of repeated runs, and tables of ratios measured in one run."""
 
-import platform
 import statistics
 import sys
 import time
@@ -45,11 +44,9 @@ def shown(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 def machine() -> str:
     """Return what numbers of a machine depend on: torch's kernels and threads, and Python's version."""
-    import torch
+    from circuitproof_lab.pipeline.study_end import environment
 
-    kernels, threads = torch.backends.cpu.get_cpu_capability(), torch.get_num_threads()
-    python = platform.python_version()
-    return f"torch {torch.__version__}, {kernels} kernels, threads: {threads}, Python {python}"
+    return str(environment())
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -17,7 +17,7 @@ from circuitproof.version import __version__
 
 if TYPE_CHECKING:
     from circuitproof.api.checking import Checked, Outcome, check
-    from circuitproof.api.claiming import prove_claims
+    from circuitproof.api.claiming import claims_over_checkpoints, prove_claims
     from circuitproof.api.declaring import (
         Model,
         circuit,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from circuitproof.api.looking import Page, explain, logits, report
     from circuitproof.api.proving import minimal, radius, verify
     from circuitproof.circuits.circuit import Circuit
+    from circuitproof.claims.checkpoints import ClaimsOverCheckpoints
     from circuitproof.claims.results import Claims
     from circuitproof.errors import (
         CircuitproofError,
@@ -66,6 +67,7 @@ __all__ = [
     "Circuit",
     "CircuitproofError",
     "Claims",
+    "ClaimsOverCheckpoints",
     "DeclarationError",
     "Effort",
     "Explanation",
@@ -87,6 +89,7 @@ __all__ = [
     "__version__",
     "check",
     "circuit",
+    "claims_over_checkpoints",
     "counterfactual",
     "declare_task",
     "explain",
@@ -112,7 +115,7 @@ __all__ = [
 
 _HOMES = {
     "api.checking": ("Checked", "Outcome", "check"),
-    "api.claiming": ("prove_claims",),
+    "api.claiming": ("claims_over_checkpoints", "prove_claims"),
     "api.declaring": (
         "Model",
         "circuit",
@@ -135,6 +138,7 @@ _HOMES = {
     ),
     "api.looking": ("Page", "explain", "logits", "report"),
     "api.proving": ("minimal", "radius", "verify"),
+    "claims.checkpoints": ("ClaimsOverCheckpoints",),
     "claims.results": ("Claims",),
     "circuits.circuit": ("Circuit",),
     "tasks.task": ("Task",),

@@ -3,11 +3,15 @@
 import json
 import re
 import shlex
+import shutil
 
 import pytest
 
+from circuitproof.nn.checkpoint import StoredModel, save_model
+from circuitproof.tasks.alphabet import TOY
 from claim_files import CLAIMS, write_claims
-from places import DOCS
+from hand_models import quote_model
+from places import DOCS, ROOT
 
 DOCUMENT = DOCS / "claims.md"
 
@@ -17,6 +21,15 @@ def file(tmp_path, monkeypatch):
     """Return a claims file in the folder where commands run."""
     monkeypatch.chdir(tmp_path)
     return write_claims(tmp_path)
+
+
+@pytest.fixture
+def checkpoints(tmp_path):
+    """Return two checkpoints: at the first the head writes nothing yet."""
+    silent = {"head.0.0.output.weight": [[0, 0], [0, 0]]}
+    for step, changes in ((10, silent), (20, {})):
+        save_model(tmp_path / f"step-{step}", StoredModel(quote_model(changes), TOY))
+    return tmp_path / "step-10", tmp_path / "step-20"
 
 
 def test_the_example_of_the_document_runs_as_it_stands(run, tmp_path, monkeypatch):
@@ -119,11 +132,70 @@ def test_a_model_may_be_given_where_it_is(run, tmp_path, monkeypatch):
     """In the place of one that the file does not have; without it, what was not compared is said."""
     monkeypatch.chdir(tmp_path)
     file = write_claims(tmp_path, CLAIMS.replace('path = "model"\n', ""))
-    assert run("claims", "prove", file, "--model", "toy=model")[0] == 0
+    assert run("claims", "prove", file, "--where", "toy=model")[0] == 0
     code, out, _ = run("claims", "check", file)
     assert (code, "not compared with the model: 'quotes', 'brackets'" in out) == (0, True)
-    code, out, _ = run("claims", "check", file, "--model", "toy=model")
+    code, out, _ = run("claims", "check", file, "--where", "toy=model")
     assert (code, "not compared" in out) == (0, False)
     _, out, err = run("claims", "table", file)
     assert "not compared" in err
     assert "not compared" not in out
+
+
+def test_another_model_is_proved_anew_and_what_changed_exits_with_1(run, file, checkpoints):
+    """Nothing is kept of it unless that is asked for."""
+    code, out, _ = run("claims", "check", file, "--model", checkpoints[0])
+    assert code == 1
+    assert "claim 'quotes': equivalence is refuted, not proved (the prover counts 0 of 128)" in out
+    assert "3 of 4 verdicts changed on" in out
+    assert not (file.parent / "build").exists()
+    assert run("claims", "check", file, "--model", checkpoints[1], "--out", "kept")[0] == 0
+    assert (file.parent / "kept" / "quotes" / "bundle").is_dir()
+    assert run("claims", "prove", file, "--model", checkpoints[1])[0] == 0
+    assert (file.parent / "build" / "toy-on-step-20" / "quotes").is_dir()
+
+
+def test_checkpoints_are_given_as_a_shell_writes_them_out(run, file, checkpoints):
+    """The table says from which step on each claim holds; JSON has every verdict."""
+    code, out, _ = run("claims", "check", file, "--models", *checkpoints)
+    assert code == 0
+    words = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines()]
+    assert ["quotes", "20", ""] in words
+    assert ["10", "0 of 3", "1 of 1"] in words
+    told = json.loads(run("claims", "check", file, "--models", *checkpoints, "--json")[1])
+    assert told["first"] == {"quotes": 20, "brackets": 10}
+    assert told["checkpoints"][0]["claims"][0]["verdicts"]["equivalence"] == "refuted"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        (("CKPT",), 2, "step-10 is one argument too many; checkpoints are given by --models"),
+        (("--model", "CKPT", "--models", "CKPT"), 2, "--model does nothing here: --models names all of them"),
+        (("--model", "CKPT", "--proofs", "p"), 2, "--proofs does nothing here: on other models claims are"),
+        (("--model", "CKPT", "--no-models"), 2, "--no-models does nothing here: on other models claims are"),
+        (("--out", "kept"), 2, "--out does nothing here: neither --model nor --models is given"),
+        (("--instead-of", "toy"), 2, "--instead-of does nothing here: neither --model nor --models is given"),
+        (("--model", "toy=CKPT"), 3, "cannot read"),
+        (("--models", "model"), 3, "model has no number in its name, want the step"),
+        (("--models", "CKPT", "CKPT"), 3, "are both of step 10; give each step once"),
+        (("--model", "CKPT", "--instead-of", "toi"), 3, "--instead-of toi: claims.toml has no such model"),
+        (("--model", "CKPT", "--where", "toy=model"), 3, "--where toy says where it is, but"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_in_one_sentence(run, file, checkpoints, case):
+    """Before anything is proved."""
+    words, code, sentence = case
+    spelled = [word.replace("CKPT", str(checkpoints[0])) for word in words]
+    found, _, err = run("claims", "check", file, *spelled)
+    assert (found, sentence in err) == (code, True), err
+    assert not (file.parent / "kept").exists()
+
+
+def test_the_workflow_of_the_examples_runs_as_it_stands(run, file, checkpoints):
+    """Its last step, on a checkpoint that stands where it looks for one."""
+    workflow = (ROOT / "examples" / "claims-workflow.yml").read_text()
+    shutil.copytree(checkpoints[1], file.parent / "checkpoints" / "newest")
+    (command,) = re.findall(r"^ +- run: circuitproof (.*)$", workflow, re.MULTILINE)
+    assert len(workflow.splitlines()) == 10
+    assert run(*shlex.split(command))[0] == 0

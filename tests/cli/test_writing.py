@@ -50,6 +50,7 @@ GIVEN = {
     "install": ("--model", "model", "--program", "0.0=quotes.program"),
     "report": ("bundle",),
     "figures": ("bundle",),
+    "results": ("evidence",),
     "queries": (*QUOTES, "--circuit", "circuit.json", "--property", "equivalence", "--anchors", 1),
     "export-hf": ("--model", "imported"),
 }
@@ -66,6 +67,8 @@ RUNS = {
     "gallery": lambda folder: ("norm-free", "--weights", folder / "release"),
 }
 """The recipe of each command that goes on in the folder of its own run."""
+ONCE = {"release": ("run",)}
+"""What each command is given whose product is a new folder that nothing replaces."""
 READ = {
     "--model",
     "--circuit",
@@ -112,8 +115,8 @@ WRITTEN = [
 
 def given_to(name: str, flag: str, folder: Path) -> tuple[object, ...]:
     """Return what a command is given besides a place for one of its products."""
-    if name in GIVEN:
-        return GIVEN[name]
+    if name in GIVEN | ONCE:
+        return (GIVEN | ONCE)[name]
     asked = RUNS[name](folder)
     given = asked if isinstance(asked, tuple) else (asked,)
     return (*given, *(() if flag == "--out" else ("--out", folder / "run")))
@@ -130,7 +133,7 @@ def test_every_path_that_an_option_takes_is_read_or_goes_through_the_rule():
     for name in COMMANDS:
         paths, written = paths_of(name), products(function_of(name))
         assert {one for one, flag in paths.items() if flag not in READ} == written.keys(), name
-    assert {name for name, _ in WRITTEN} == GIVEN.keys() | RUNS.keys()
+    assert {name for name, _ in WRITTEN} == GIVEN.keys() | RUNS.keys() | ONCE.keys()
     assert {name for name, entry in COMMANDS.items() if entry.resumes} - GROUPS == RUNS.keys()
 
 
@@ -143,6 +146,8 @@ def prepared(tmp_path_factory):
     (folder / "circuit.json").write_text(json.dumps(circuit_of(QUOTE_EDGES).to_json()))
     (folder / "quotes.program").write_text("default 0\nadd 1 when key_token in {9, 10}\notherwise self\n")
     (folder / "pattern.toml").write_text((RECIPES / "toy-quotes-pattern.toml").read_text())
+    (folder / "evidence").mkdir()
+    (folder / "evidence" / "results.in.md").write_text("nothing yet\n")
     write_gpt2(folder / "gpt2")
     write_lens(folder / "lens", lens_files.CONFIG, lens_files.lens_state())
     write_mingpt(folder / "mingpt")

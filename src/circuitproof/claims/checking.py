@@ -8,12 +8,20 @@ from itertools import repeat
 from pathlib import Path
 
 from circuitproof.claims.file import ClaimsFile
-from circuitproof.claims.places import ProofFolder, ProofRecord, changed_words, is_meant, proofs_in
+from circuitproof.claims.places import (
+    ProofFolder,
+    ProofRecord,
+    changed_kinds,
+    changed_words,
+    is_meant,
+    proofs_in,
+)
 from circuitproof.claims.stated import StatedClaim
 from circuitproof.errors import ExitCode
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import to_json
 from circuitproof.files.reading import Fields, parse_json
+from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.loading import load_task
 from circuitproof.tasks.task import Task
@@ -49,9 +57,14 @@ class CheckedClaim:
         return {one.text("kind"): one.choice("verdict", Verdict) for one in listed}
 
     @property
+    def changed_kinds(self) -> tuple[Kind, ...]:
+        """Return the properties whose verdicts are not as expected."""
+        return changed_kinds(self.claim.expected, self.verdicts)
+
+    @property
     def changed(self) -> str:
         """Return which verdicts are not as expected; nothing where all are."""
-        return changed_words(self.claim.expected, self.verdicts)
+        return changed_words(self.claim.expected, self.verdicts, self.record.counts)
 
     @property
     def uncompared(self) -> str:
@@ -89,6 +102,7 @@ class CheckedClaim:
             "reason": self.report.reason,
             "verdicts": to_json(self.verdicts),
             "expected": to_json(self.claim.expected),
+            "counts": to_json(self.record.counts),
             "changed": self.changed or None,
             "not_compared": self.uncompared or None,
             "edges": to_json(facts.get("edges")),
@@ -106,6 +120,11 @@ class UnprovedClaim:
 
     claim: StatedClaim
     bundle: Path
+
+    @property
+    def changed_kinds(self) -> tuple[Kind, ...]:
+        """Return all properties: nothing is known of them."""
+        return tuple(self.claim.expected)
 
     @property
     def exit_code(self) -> ExitCode:

@@ -23,6 +23,15 @@ _BUDGET = 5000
 
 
 @dataclass(frozen=True, slots=True)
+class OtherModel:
+    """A model that takes the place of one of a claims file, to see which claims hold of it too."""
+
+    path: Path
+    instead_of: str | None = None
+    """The name of the one in the file; it may be left out where the file has a single model."""
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimsFile:
     """A claims file that was read."""
 
@@ -33,10 +42,14 @@ class ClaimsFile:
     """Where it says that the proofs are."""
     given: Mapping[str, Path] = field(default_factory=dict[str, Path])
     """Directories that were given for some of the models."""
+    other: OtherModel | None = None
+    """The model that its claims are about instead, if there is one."""
 
     @property
     def proofs(self) -> Path:
-        """Return where the proofs are, unless told otherwise."""
+        """Return where the proofs are, unless told otherwise; those about another model stand apart."""
+        if self.other is not None:
+            return Path("build") / f"{self.name}-on-{self.other.path.resolve().name}"
         return self.own_proofs or Path("build") / self.name
 
     def only(self, names: Collection[str]) -> "ClaimsFile":
@@ -47,10 +60,13 @@ class ClaimsFile:
         return replace(self, claims=tuple(one for one in self.claims if not names or one.name in names))
 
 
-def load_claims(path: Path, given: Mapping[str, Path] | None = None) -> ClaimsFile:
+def load_claims(
+    path: Path, given: Mapping[str, Path] | None = None, other: OtherModel | None = None
+) -> ClaimsFile:
     """Read a claims file; paths in it are relative to its own folder.
 
-    The directories that are `given` for models of it take the place of those that it names.
+    The directories that are `given` for models of it take the place of those that it names. An `other` model
+    takes the place of one of them, with whatever weights; only claims about that one are left then.
     """
     codec = _CODEC.knowing({Path: lambda fields, key: path.parent / fields.text(key)})
     placed = given or {}
@@ -58,20 +74,46 @@ def load_claims(path: Path, given: Mapping[str, Path] | None = None) -> ClaimsFi
         name = codec.value(FolderName, fields, "name")
         proofs = path.parent / fields.text("proofs") if fields.has("proofs") else None
         models = _read_models(codec, fields, placed)
+        replaced = None if other is None else _replaced(fields, models, placed, other)
+        models |= {} if other is None or replaced is None else {replaced: StatedModel(other.path)}
         claims = fields.each("claims", partial(_read_claim, path.parent, models))
     _refuse_repeated(path.name, [claim.name for claim in claims])
-    return ClaimsFile(path, name, claims, proofs, placed)
+    about = claims if replaced is None else tuple(one for one in claims if one.is_about(models[replaced]))
+    if not about:
+        raise InputError(f"{path.name} has no claim about model {replaced!r}; give --instead-of another")
+    return ClaimsFile(path, name, about, proofs, placed, other)
 
 
-def _read_models(codec: Codec, fields: Fields, given: Mapping[str, Path]) -> Mapping[str, StatedModel]:
+def _read_models(codec: Codec, fields: Fields, given: Mapping[str, Path]) -> dict[str, StatedModel]:
     """Read the models, of which those that are `given` stand elsewhere than the file says."""
     found = codec.value(Mapping[str, StatedModel], fields, "models")
-    if unknown := [name for name in given if name not in found]:
-        known = ", ".join(found) or "none"
-        raise InputError(f"--model {unknown[0]}: {fields.where} has no such model; it has {known}")
+    for name in given:
+        _refuse_unknown(fields, found, f"--where {name}", name)
     if unpinned := [name for name, one in found.items() if one.is_at_hand and one.sha256 is None]:
         raise InputError(f"{fields.path('models')}.{unpinned[0]}.sha256 is missing; add it")
     return {name: replace(one, path=given.get(name, one.path)) for name, one in found.items()}
+
+
+def _replaced(
+    fields: Fields, models: Mapping[str, StatedModel], given: Mapping[str, Path], other: OtherModel
+) -> str:
+    """Return the name of the model whose place another one takes."""
+    if other.instead_of is None and len(models) > 1:
+        raise InputError(
+            f"{fields.where} has models {', '.join(models)}; say by --instead-of NAME which of them "
+            f"{other.path} takes the place of"
+        )
+    name = other.instead_of or next(iter(models), "")
+    _refuse_unknown(fields, models, f"--instead-of {name}", name)
+    if name in given:
+        raise InputError(f"--where {name} says where it is, but {other.path} takes its place; give one")
+    return name
+
+
+def _refuse_unknown(fields: Fields, models: Mapping[str, StatedModel], said: str, name: str) -> None:
+    if name not in models:
+        known = ", ".join(models) or "none"
+        raise InputError(f"{said}: {fields.where} has no such model; it has {known}")
 
 
 def _read_claim(folder: Path, models: Mapping[str, StatedModel], fields: Fields) -> StatedClaim:

@@ -1,7 +1,7 @@
 """Where the proof of each claim stands: a folder of its own with the bundle, and what proving it took."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from circuitproof.bundle.files import CLAIM, WEIGHTS
@@ -10,6 +10,7 @@ from circuitproof.claims.file import ClaimsFile
 from circuitproof.claims.stated import StatedClaim
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import Json, refuse_unwritable
+from circuitproof.files.codec import PositiveInt
 from circuitproof.files.reading import read_fields
 from circuitproof.files.records import read_record
 from circuitproof.files.sealed import MANIFEST
@@ -20,9 +21,20 @@ from circuitproof.proof.claim import Claim
 from circuitproof.proof.properties.catalogue import read_property
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.lesion_identity import LesionIdentity
-from circuitproof.proof.verdict import Verdict
+from circuitproof.proof.verdict import Battery, Verdict
 
 BUNDLE, RECORD = "bundle", "proved.json"
+
+
+@dataclass(frozen=True, slots=True)
+class MetObligations:
+    """How many obligations of a property are met, and of how many."""
+
+    met: int
+    obligations: PositiveInt
+
+    def __str__(self) -> str:
+        return f"the prover counts {self.met} of {self.obligations}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +44,19 @@ class ProofRecord:
     seconds: float
     cells: int
     verdicts: Mapping[str, Verdict]
+    counts: Mapping[str, MetObligations] = field(default_factory=dict[str, MetObligations])
+    """The prover's count for each property."""
+
+
+def record_of(battery: Battery, seconds: float) -> ProofRecord:
+    """Return the record of a proof that took so many seconds."""
+    named = {str(answer.prop.kind): answer for answer in battery.answers}
+    return ProofRecord(
+        round(seconds, 3),
+        battery.cells,
+        {kind: answer.verdict for kind, answer in named.items()},
+        {kind: MetObligations(answer.met, answer.obligations) for kind, answer in named.items()},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +161,17 @@ def is_stated_in(bundle: Path, claim: Claim) -> bool:
     return all(stated.value(key) == value for key, value in wanted.items())
 
 
-def changed_words(expected: Mapping[Kind, Verdict], found: Mapping[str, Verdict]) -> str:
-    """Say which verdicts are not as expected; nothing where all are."""
-    changed = [(kind, verdict) for kind, verdict in expected.items() if found.get(kind) != verdict]
-    return ", ".join(f"{kind} is {found.get(kind, 'not there')}, not {verdict}" for kind, verdict in changed)
+def changed_kinds(expected: Mapping[Kind, Verdict], found: Mapping[str, Verdict]) -> tuple[Kind, ...]:
+    """Return the properties whose verdicts are not as expected."""
+    return tuple(kind for kind, verdict in expected.items() if found.get(kind) != verdict)
+
+
+def changed_words(
+    expected: Mapping[Kind, Verdict], found: Mapping[str, Verdict], counts: Mapping[str, MetObligations]
+) -> str:
+    """Say which verdicts are not as expected, with what was counted; nothing where all are."""
+    return ", ".join(
+        f"{kind} is {found.get(kind, 'not there')}, not {expected[kind]}"
+        + (f" ({counts[kind]})" if kind in counts and kind in found else "")
+        for kind in changed_kinds(expected, found)
+    )

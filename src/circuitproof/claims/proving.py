@@ -20,6 +20,7 @@ from circuitproof.claims.places import (
     ProofRecord,
     changed_words,
     proofs_in,
+    record_of,
     refuse_place,
 )
 from circuitproof.errors import ExitCode, InputError
@@ -95,18 +96,17 @@ def prove_one(proof: ProofFolder, claim: Claim) -> None:
         begun = time.perf_counter()
         battery = prove(claim)
         seconds = time.perf_counter() - begun
-        verdicts = {str(answer.prop.kind): answer.verdict for answer in battery.answers}
 
         def fill(folder: Path) -> None:
             write_bundle(folder / BUNDLE, battery)
-            write_record(folder / RECORD, ProofRecord(round(seconds, 3), battery.cells, verdicts))
+            write_record(folder / RECORD, record_of(battery, seconds))
 
         write_directory(proof.folder, fill)
 
 
 def _proved(proof: ProofFolder, *, is_new: bool) -> SettledClaim:
     record = proof.record()
-    changed = changed_words(proof.claim.expected, record.verdicts)
+    changed = changed_words(proof.claim.expected, record.verdicts, record.counts)
     return SettledClaim(proof.claim.name, record, changed, is_new)
 
 
@@ -137,8 +137,7 @@ def _prove_apart(
     file: ClaimsFile, proof: ProofFolder, running: list[subprocess.Popen[str]], *, force: bool
 ) -> None:
     words = ["claims", "prove", str(file.path), "--out", str(proof.folder.parent), "--only", proof.claim.name]
-    models = [word for name, path in file.given.items() for word in ("--model", f"{name}={path}")]
-    options = [*models, *(["--force"] if force else [])]
+    options = [*_models_given(file), *(["--force"] if force else [])]
     command = [sys.executable, "-P", "-m", "circuitproof", *words, *options]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=pipe, text=True) as process:  # noqa: S603  # this program
@@ -148,3 +147,12 @@ def _prove_apart(
     if process.returncode not in (ExitCode.GOOD, ExitCode.REFUTED):
         reason = said.strip().removeprefix("circuitproof: ") or f"exit code {process.returncode}"
         raise InputError(reason if proof.claim.name in reason else f"claim {proof.claim.name!r}: {reason}")
+
+
+def _models_given(file: ClaimsFile) -> list[str]:
+    """Return the options by which a command is told of the same models."""
+    placed = [word for name, path in file.given.items() for word in ("--where", f"{name}={path}")]
+    if file.other is None:
+        return placed
+    name = file.other.instead_of
+    return [*placed, "--model", str(file.other.path), *([] if name is None else ["--instead-of", name])]

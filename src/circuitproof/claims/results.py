@@ -57,7 +57,7 @@ class Claims:
         """Return one HTML page for all, which loads nothing."""
         return page_of(self.name, tuple(self.summary()), self.claims)
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, Json]:
         return {
             "name": self.name,
             "exit": int(self.exit_code),

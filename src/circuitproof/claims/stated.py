@@ -38,7 +38,7 @@ class StatedModel:
     def directory(self) -> Path:
         """Return where the model is, whose weights must be those that are meant."""
         if self.path is None:
-            raise InputError("its model is not at hand: give a path in the claims file, or --model NAME=DIR")
+            raise InputError("its model is not at hand: give a path in the claims file, or --where NAME=DIR")
         self.refuse_other_weights()
         return self.path
 
@@ -102,6 +102,10 @@ class StatedClaim:
     def is_at_hand(self) -> bool:
         """Say whether every model that it speaks of is there."""
         return self.model.is_at_hand and (self.base is None or self.base.is_at_hand)
+
+    def is_about(self, model: StatedModel) -> bool:
+        """Say whether it speaks of this very model of its file, be it as the base."""
+        return any(one is model for one in (self.model, self.base))
 
     def beside(self) -> tuple[Path | None, Path | None]:
         """Return where model and base are that a bundle is compared with, as far as they are at hand."""

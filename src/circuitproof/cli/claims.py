@@ -1,21 +1,33 @@
 """Commands about a claims file: prove, check, tabulate and archive all of its claims."""
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, BadParameter, Exit, Option, Typer, echo
+from typer import Argument, Context, Exit, Option, Typer, echo
 
 from circuitproof.claims.forms import Format
-from circuitproof.cli.helping import refuse_idle
+from circuitproof.cli.claims_anew import (
+    AskedAnew,
+    Checkpoints,
+    FurtherModels,
+    InsteadOf,
+    ModelPlaces,
+    OtherModelOption,
+    ProofsAnew,
+    check_anew,
+    checkpoints_asked,
+    placed,
+    shown_claims,
+)
+from circuitproof.cli.helping import given, refuse_idle
 from circuitproof.cli.options import AsJson
-from circuitproof.cli.show import printing, progress, show_json, show_line, show_note, show_result
+from circuitproof.cli.show import printing, show_json, show_line, show_note, show_result
 from circuitproof.cli.writing import guarded
 from circuitproof.files.replacing import Continued, OneFile
 
 if TYPE_CHECKING:
-    from circuitproof.claims.file import ClaimsFile
+    from circuitproof.claims.file import ClaimsFile, OtherModel
     from circuitproof.claims.proving import SettledClaim
     from circuitproof.claims.results import Claims
 
@@ -28,10 +40,6 @@ Proofs = Annotated[Path | None, Option("--proofs", help=_FOLDER)]
 Jobs = Annotated[int, Option("--jobs", min=1, help="How many claims are worked on at a time.")]
 OnlyOption = Annotated[list[str] | None, Option("--only", help="A claim by its name; repeat for several.")]
 Anew = Annotated[bool, Option("--force", help="Replace proofs of other claims that stand there.")]
-Models = Annotated[
-    list[str] | None,
-    Option("--model", metavar="NAME=DIR", help="Where a model of the file is; repeat for several."),
-]
 NoModels = Annotated[
     bool, Option("--no-models", help="Compare bundles with claims, circuits and tasks, and not with models.")
 ]
@@ -47,7 +55,9 @@ def claims() -> None:
 def prove_all(  # noqa: PLR0913, PLR0917  # what is proved, and how
     file: File,
     out: ProofsOut = None,
-    models: Models = None,
+    where: ModelPlaces = None,
+    model: OtherModelOption = None,
+    instead_of: InsteadOf = None,
     jobs: Jobs = 1,
     only: OnlyOption = None,
     is_anew: Anew = False,
@@ -57,27 +67,46 @@ def prove_all(  # noqa: PLR0913, PLR0917  # what is proved, and how
     from circuitproof.claims.proving import prove_claims
     from circuitproof.errors import ExitCode
 
-    stated, folder = _opened(file, out, only, models)
-    with shown_claims(stated) as hear:
+    stated, folder = _opened(file, out, only, where, _other(model, instead_of))
+    with shown_claims(stated.name, len(stated.claims)) as hear:
         found = prove_claims(stated, folder, hear, jobs=jobs, force=is_anew)
     show_result(found, _show_proved, as_json=as_json)
     raise Exit(ExitCode.REFUTED if any(one.changed for one in found) else ExitCode.GOOD)
 
 
 @group.command("check")
+@guarded
 def check_all(  # noqa: PLR0913, PLR0917  # what is checked, and how
+    context: Context,
     file: File,
+    further: FurtherModels = None,
     proofs: Proofs = None,
-    models: Models = None,
+    where: ModelPlaces = None,
+    model: OtherModelOption = None,
+    models: Checkpoints = None,
+    instead_of: InsteadOf = None,
+    out: ProofsAnew = None,
     jobs: Jobs = 1,
     only: OnlyOption = None,
     no_models: NoModels = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let the independent checker judge every bundle against its model, task, circuit and properties."""
+    """Let the independent checker judge every bundle against its model, task, circuit and properties.
+
+    With --model, or --models for the checkpoints of a training, claims are proved anew and what changed is
+    said: by name and count on one model, and of several from which step on each claim holds.
+    """
     from circuitproof.claims.showing import claims_said
 
-    found = _checked(file, proofs, only, jobs, _compared_with(models, no_models))
+    several = checkpoints_asked(models, further)
+    if model is None and not several:
+        refuse_idle(given(context, "instead_of", "out"), "neither --model nor --models is given")
+        found = _checked(file, proofs, only, jobs, _compared_with(where, no_models))
+    else:
+        refuse_idle(given(context, "proofs", "no_models"), "on other models claims are proved anew")
+        refuse_idle(("--model",) if model and several else (), "--models names all of them")
+        asked = AskedAnew(file, placed(where), only or (), instead_of, jobs)
+        found = check_anew(asked, [model] if model else several, out, is_one=model is not None)
     show_result(found, printing(claims_said), as_json=as_json)
     raise Exit(found.exit_code)
 
@@ -91,7 +120,7 @@ def tabulate(  # noqa: PLR0913, PLR0917  # what is tabulated, and how
     page: Annotated[
         Path | None, Option("--page", help="Write one HTML page of all claims here too."), OneFile()
     ] = None,
-    models: Models = None,
+    where: ModelPlaces = None,
     jobs: Jobs = 1,
     only: OnlyOption = None,
     no_models: NoModels = False,
@@ -100,7 +129,7 @@ def tabulate(  # noqa: PLR0913, PLR0917  # what is tabulated, and how
     """Check every bundle, and print what was found as a table for a document."""
     from circuitproof.files.canonical import write_file
 
-    found = _checked(file, proofs, only, jobs, _compared_with(models, no_models))
+    found = _checked(file, proofs, only, jobs, _compared_with(where, no_models))
     if page is not None:
         write_file(page, found.page().encode())
     if as_json:
@@ -134,49 +163,42 @@ def archive(
 
 
 def _opened(
-    file: Path, proofs: Path | None, only: Collection[str] | None, models: Collection[str] | None
+    file: Path,
+    proofs: Path | None,
+    only: Collection[str] | None,
+    where: Collection[str] | None,
+    other: "OtherModel | None" = None,
 ) -> "tuple[ClaimsFile, Path]":
     from circuitproof.claims.file import load_claims
 
-    stated = load_claims(file, _placed(models or ())).only(only or ())
+    stated = load_claims(file, placed(where), other).only(only or ())
     return stated, proofs or stated.proofs
 
 
-def _compared_with(models: list[str] | None, no_models: bool) -> Collection[str] | None:  # noqa: FBT001  # as it was given
+def _other(model: Path | None, instead_of: str | None) -> "OtherModel | None":
+    from circuitproof.claims.file import OtherModel
+
+    refuse_idle(("--instead-of",) if instead_of and model is None else (), "--model is not given")
+    return None if model is None else OtherModel(model, instead_of)
+
+
+def _compared_with(where: list[str] | None, no_models: bool) -> Collection[str] | None:  # noqa: FBT001  # as it was given
     """Return the directories that are given for models, or nothing where none is to be compared."""
-    refuse_idle(("--model",) if models and no_models else (), "--no-models compares no model")
-    return None if no_models else models or ()
-
-
-def _placed(models: Collection[str]) -> dict[str, Path]:
-    """Return the directory that is given for each model; one is given once."""
-    found: dict[str, Path] = {}
-    for spelled in models:
-        name, sign, path = spelled.partition("=")
-        if not (name and sign and path) or name in found:
-            raise BadParameter(f"--model {spelled} wants NAME=DIR, each name once")
-        found[name] = Path(path)
-    return found
+    refuse_idle(("--where",) if where and no_models else (), "--no-models compares no model")
+    return None if no_models else where or ()
 
 
 def _checked(
-    file: Path, proofs: Path | None, only: list[str] | None, jobs: int, models: Collection[str] | None
+    file: Path, proofs: Path | None, only: list[str] | None, jobs: int, where: Collection[str] | None
 ) -> "Claims":
-    """Check the claims of a file; `models` is nothing where bundles are not compared with them."""
+    """Check the claims of a file; `where` is nothing where bundles are not compared with models."""
     from circuitproof.claims.checking import check_claims
     from circuitproof.claims.results import Claims
 
-    stated, folder = _opened(file, proofs, only, models)
-    with shown_claims(stated) as hear:
-        found = check_claims(stated, folder, jobs=jobs, has_models=models is not None, hear=hear)
+    stated, folder = _opened(file, proofs, only, where)
+    with shown_claims(stated.name, len(stated.claims)) as hear:
+        found = check_claims(stated, folder, jobs=jobs, has_models=where is not None, hear=hear)
     return Claims(stated.name, found)
-
-
-@contextmanager
-def shown_claims(stated: "ClaimsFile") -> "Iterator[Callable[[str, int, int], None]]":
-    """Show on a terminal how many claims are done."""
-    with progress(stated.name, len(stated.claims)) as bar:
-        yield lambda name, done, _: bar.update(bar.task_ids[0], completed=done, note=name)
 
 
 def _show_proved(found: "tuple[SettledClaim, ...]") -> None:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Exit, Option
 
-from circuitproof.cli.claims import Jobs, shown_claims
+from circuitproof.cli.claims import Jobs
+from circuitproof.cli.claims_anew import shown_claims
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import printing, show_line, show_result, show_table
 from circuitproof.files.replacing import Continued
@@ -56,7 +57,7 @@ def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, jobs: int) -> "Cl
     from circuitproof.gallery.rebuilding import PROOFS, rebuild
 
     stated, proofs = rebuild(row, weights, folder), folder / PROOFS
-    with shown_claims(stated) as hear:
+    with shown_claims(stated.name, len(stated.claims)) as hear:
         prove_claims(stated, proofs, hear, jobs=jobs)
         return Claims(stated.name, check_claims(stated, proofs, jobs=jobs, hear=hear))
 

@@ -62,6 +62,16 @@ COMMANDS = {
     "figures": CommandEntry(
         "circuitproof_lab.commands.figures", HelpPanel.SHARE, "circuitproof figures run bundle --out figures"
     ),
+    "release": CommandEntry(
+        "circuitproof_lab.commands.release",
+        HelpPanel.SHARE,
+        "circuitproof release build/code-lm --out evidence/code-lm",
+    ),
+    "results": CommandEntry(
+        "circuitproof_lab.commands.results",
+        HelpPanel.SHARE,
+        "circuitproof results evidence --out docs/results.md --force",
+    ),
     "recheck": CommandEntry(
         "circuitproof_lab.commands.synthesis",
         HelpPanel.SHARE,

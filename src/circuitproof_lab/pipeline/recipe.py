@@ -42,6 +42,12 @@ class Recipe:
     plan: Annotated[TrainingPlan, Key("training")]
     digest: Digest
     """The digest of the recipe and of the files it names: a run goes on only with what began it."""
+    keep_every: PositiveInt | None = None
+    """After how many steps the model is kept each time, beside how it ends; that changes no bit of it."""
+
+    def keeps(self, step: int) -> bool:
+        """Say whether the model is kept after a step."""
+        return self.keep_every is not None and (step % self.keep_every == 0 or step == self.plan.steps)
 
     @property
     def tokens_per_step(self) -> int | None:

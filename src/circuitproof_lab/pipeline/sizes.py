@@ -15,6 +15,9 @@ def model_size(architecture: Architecture) -> int:
     return 4 * sum(map(prod, tensor_shapes(architecture).values())) + _REPORTS
 
 
-def training_size(architecture: Architecture) -> int:
-    """Return the size of a training: the model, its newest checkpoint, and for a moment the one before."""
-    return (1 + 2 * _KEPT) * model_size(architecture)
+def training_size(architecture: Architecture, kept: int = 0) -> int:
+    """Return the size of a training: the model, its newest checkpoint, and for a moment the one before.
+
+    To this come the models that are `kept` on the way.
+    """
+    return (1 + 2 * _KEPT + kept) * model_size(architecture)

@@ -23,6 +23,7 @@ from circuitproof_lab.pipeline.sizes import model_size, training_size
 from circuitproof_lab.pipeline.stages.remove_norms import Watchers
 from circuitproof_lab.pipeline.stages.train import CORPUS
 from circuitproof_lab.pipeline.study_base import ask_base, in_gates, make_base, read_base
+from circuitproof_lab.pipeline.study_end import end_of, environment
 from circuitproof_lab.pipeline.study_recipe import Study
 from circuitproof_lab.pipeline.study_tasks import (
     begin_artifact,
@@ -38,6 +39,8 @@ from circuitproof_lab.pipeline.study_tasks import (
 )
 from circuitproof_lab.pipeline.study_work import StudyWork, TaskReport, TaskStudy
 from circuitproof_lab.records.audit import BaseQuality
+from circuitproof_lab.records.environment import ENVIRONMENT, Environment
+from circuitproof_lab.records.study import STUDY, EndedStudy
 from circuitproof_lab.train.tokenised import open_corpus
 
 
@@ -96,12 +99,15 @@ def run_study(
     size = 4 * training_size(sizes) + 4 * len(study.tasks) * model_size(sizes)
     digest = study.digest if base is None else digest_together(study.digest, digest_file(base / MANIFEST))
     with begin_run(out, study.name, digest, size, tell) as run:
+        run.record(ENVIRONMENT, Environment, environment)
         tell("reading the corpus")
         corpus = open_corpus(study.corpus, out / CORPUS)
         begun = StudyWork(study=study, run=run, corpus=corpus, watchers=watchers or Watchers(), base=base)
         work, _ = follow(stages_of(study), begun)
         reports = tuple(_reported(work, task) for task in work.tasks)
-        return StudyReport(written(work.base, "base"), written(work.quality, "quality"), reports)
+        made = written(work.base, "base")
+        run.record(STUDY, EndedStudy, lambda: end_of(made, reports, out))
+        return StudyReport(made, written(work.quality, "quality"), reports)
 
 
 def _reported(work: StudyWork, task: TaskStudy) -> TaskReport:

@@ -2,5 +2,6 @@
 
 Names: `gate.GateOutcome`, `viability.Viability`, `programs.HeadSearch`, `audit.MeasuredState`,
 `healing.Healed`, `migration.RoundRecord`, `norms.NormFold`, `limits.PatternLimits`, `checked.CheckedBundle`,
+`study.EndedStudy`, `release.ReleaseManifest`,
 `variants.VariantComparison`, `surrogate.SurrogateReport`.
 """

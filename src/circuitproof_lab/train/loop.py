@@ -86,6 +86,8 @@ class Watcher:
 
     on_step: Callable[[int, float], None] = lambda _step, _loss: None
     on_evaluation: Callable[[Evaluation], None] = lambda _evaluation: None
+    on_model: Callable[[int, Transformer], None] = lambda _step, _model: None
+    """Is shown the model after each step, which it must leave as it is."""
 
 
 @runtime_checkable
@@ -164,12 +166,18 @@ def fit(
         while training.step < plan.steps:
             loss = _take_step(training, goal, plan)
             watcher.on_step(training.step, loss)
+            watcher.on_model(training.step, training.model)
             if training.step % plan.evaluate_every == 0 or training.step == plan.steps:
                 training.evaluations.append(Evaluation(training.step, goal.evaluate(training.model)))
                 watcher.on_evaluation(training.evaluations[-1])
             if training.step % plan.checkpoint_every == 0 and workers.is_first:
                 _save_checkpoint(training, checkpoints)
     return Trained(training.model, tuple(training.evaluations))
+
+
+def step_name(step: int) -> str:
+    """Return what a model is called that was kept after a step; the names sort as the steps do."""
+    return f"step-{step:09d}"
 
 
 def learning_rate(plan: TrainingPlan, step: int) -> float:
@@ -199,7 +207,7 @@ def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> f
 
 
 def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
-    path = checkpoints / f"step-{training.step:09d}"
+    path = checkpoints / step_name(training.step)
     if not path.exists():
         progress: Json = {"step": training.step, "evaluations": to_json(training.evaluations)}
         files = dict(model_files(StoredModel(training.model, None)))

@@ -18,8 +18,9 @@ from circuitproof.files.canonical import (
     write_directory,
     write_file,
 )
-from circuitproof.files.codec import Codec, PositiveInt, to_json
-from circuitproof.files.reading import read_bytes, read_json, reading
+from circuitproof.files.codec import PositiveInt, to_json
+from circuitproof.files.reading import read_bytes
+from circuitproof.files.records import read_record
 from circuitproof.files.sealed import check_seal, seal
 from circuitproof.models.tokenizer import FileTokenizer
 from circuitproof_lab.train.corpus import (
@@ -135,10 +136,9 @@ def open_corpus(source: CorpusSource, folder: Path) -> TokenisedCorpus:
     if not folder.exists():
         write_directory(folder, partial(_prepare, source))
     check_seal(folder, frozenset({CORPUS, *map(_file, DocumentUse)}))
-    with reading(read_json(folder / CORPUS), str(folder / CORPUS)) as fields:
-        corpus = Codec().record(Corpus, fields)
-    _refuse_changed(source.text, corpus.text, folder)
-    _refuse_changed(source.second, corpus.second, folder)
+    corpus = read_record(folder / CORPUS, Corpus)
+    _refuse_changed(source.text, corpus.text, folder, corpus.python)
+    _refuse_changed(source.second, corpus.second, folder, corpus.python)
     return TokenisedCorpus(folder, corpus)
 
 
@@ -208,16 +208,22 @@ def _pins(text: Text) -> Mapping[str, Digest]:
     return pins
 
 
-def _refuse_changed(text: Text, pinned: Mapping[str, Digest], folder: Path) -> None:
+def _refuse_changed(text: Text, pinned: Mapping[str, Digest], folder: Path, python: str | None) -> None:
+    """Refuse another text than was pinned; where another Python brings it, say which one is to be had."""
     if isinstance(text, Dataset):
         return
     found = _pins(text)
     if changed := sorted(name for name in {*found, *pinned} if found.get(name) != pinned.get(name)):
         states = {(True, False): "is new", (False, True): "is gone"}
         state = states.get((changed[0] in found, changed[0] in pinned), "has another content")
+        differing = f"{changed[0]} {state} ({len(changed)} documents differ)"
+        if (here := python_of(text)) is not None and here != python:
+            raise InputError(
+                f"{folder} holds the corpus that Python {python} brings, and Python {here} brings another: "
+                f"{differing}; install Python {python} to go on with it, or begin another run"
+            )
         raise InputError(
-            f"the corpus has changed since {folder} was made: {changed[0]} {state} "
-            f"({len(changed)} documents differ); restore it or begin another run"
+            f"the corpus has changed since {folder} was made: {differing}; restore it or begin another run"
         )
 
 

@@ -108,7 +108,7 @@ def test_the_three_toy_recipes_differ_only_where_they_should():
 MISTAKES = {
     "unknown key": (
         {"colour": "3"},
-        "bad.toml.colour is not a known key; known here: architecture, data, name",
+        "bad.toml.colour is not a known key; known here: architecture, data, keep_every",
     ),
     "unknown key in a section": ({"training.step": "3"}, "bad.toml.training.step is not a known key"),
     "unknown key in a table": (

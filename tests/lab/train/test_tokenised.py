@@ -1,5 +1,7 @@
+import platform
 import sys
 from dataclasses import replace
+from itertools import starmap
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +10,8 @@ import pytest
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import digest_file
 from circuitproof.models.tokenizer import SEPARATOR
-from circuitproof_lab.train.corpus import Dataset, DocumentUse, Files, documents
+from circuitproof_lab.train import corpus
+from circuitproof_lab.train.corpus import Dataset, Document, DocumentUse, Files, PythonManual, documents
 from circuitproof_lab.train.tokenised import (
     BytePairs,
     ByteTokens,
@@ -157,3 +160,27 @@ def test_the_tokens_of_a_dataset_serve_without_it(tmp_path, source, monkeypatch)
     assert list(made.corpus.text) == ["words"]
     monkeypatch.setitem(sys.modules, "datasets", None)
     assert open_corpus(named, tmp_path / "tokens").corpus == made.corpus
+
+
+def test_another_python_says_that_it_brings_another_corpus_and_which_one_to_install(
+    tmp_path, source, monkeypatch
+):
+    """The digests of every document are kept, so that the right Python can be told from the others."""
+    chapters = {"assert": "To assert is ...", "if": "An if statement ..."}
+    monkeypatch.setattr(corpus, "_chapters", lambda: starmap(Document, chapters.items()))
+    monkeypatch.setattr(platform, "python_version", lambda: "3.11.7")
+    of_python = replace(source, second=PythonManual())
+    assert open_corpus(of_python, tmp_path / "tokens").corpus.python == "3.11.7"
+    chapters["match"] = "A match statement ..."
+    with pytest.raises(InputError, match=r"the corpus has changed since .* was made: match is new"):
+        open_corpus(of_python, tmp_path / "tokens")
+    monkeypatch.setattr(platform, "python_version", lambda: "3.13.1")
+    with pytest.raises(InputError) as refusal:
+        open_corpus(of_python, tmp_path / "tokens")
+    assert str(refusal.value) == (
+        f"{tmp_path / 'tokens'} holds the corpus that Python 3.11.7 brings, and Python 3.13.1 brings "
+        "another: match is new (1 documents differ); install Python 3.11.7 to go on with it, or begin "
+        "another run"
+    )
+    del chapters["match"]
+    assert open_corpus(of_python, tmp_path / "tokens").corpus.python == "3.11.7"

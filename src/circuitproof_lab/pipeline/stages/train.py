@@ -1,7 +1,7 @@
 """Training from a recipe: a run folder that can be interrupted and gone on with at any moment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
@@ -19,7 +19,7 @@ from circuitproof_lab.pipeline.recipe import Recipe, TasksSource
 from circuitproof_lab.pipeline.sizes import training_size
 from circuitproof_lab.train.corpus import DocumentUse
 from circuitproof_lab.train.data import CorpusData, Data, TaskData
-from circuitproof_lab.train.loop import NextToken, Trained, Watcher, fit, train
+from circuitproof_lab.train.loop import NextToken, Trained, Watcher, fit, step_name, train
 from circuitproof_lab.train.measures import Evaluation
 from circuitproof_lab.train.tokenised import CorpusSource, TokenisedCorpus, open_corpus
 from circuitproof_lab.train.tried_norms import TriedNorm, try_norm
@@ -29,6 +29,8 @@ MODEL = "model"
 CORPUS = "corpus"
 """Where the tokens of a run's corpus are."""
 _HISTORY = "training.json"
+KEPT = "kept"
+"""Where models are that a recipe keeps on the way, each a model directory named by its step."""
 _CHECKPOINTS = "checkpoints"
 
 
@@ -57,7 +59,8 @@ def train_recipe(
     A finished run is not repeated; an interrupted one goes on from its newest checkpoint and ends with the
     same weights, bit for bit. Tokens of a corpus are kept in `out/corpus`, or where several runs share them.
     """
-    place, size = corpus or out / CORPUS, training_size(recipe.architecture)
+    kept = sum(map(recipe.keeps, range(1, recipe.plan.steps + 1)))
+    place, size = corpus or out / CORPUS, training_size(recipe.architecture, kept)
     if not together().is_first:
         return _follow(recipe, out, watcher, place)
     with begin_run(out, recipe.name, recipe.digest, size, tell) as run:
@@ -84,11 +87,23 @@ def train_model(
     """Train as the recipe says, and return where the model is; its folder holds how the training went."""
 
     def make(path: Path) -> None:
-        trained = train(recipe.architecture, material.data, recipe.plan, path.parent / _CHECKPOINTS, watcher)
+        kept = _keeping(recipe, material, path.parent / KEPT, watcher)
+        trained = train(recipe.architecture, material.data, recipe.plan, path.parent / _CHECKPOINTS, kept)
         _keep(path, recipe, material, trained)
         together().wait()
 
     return run.stage(MODEL, make, telling)
+
+
+def _keeping(recipe: Recipe, material: Material, folder: Path, watcher: Watcher) -> Watcher:
+    """Return a watcher that also keeps models by their steps; a step that is done again finds its own."""
+
+    def keep(step: int, model: Transformer) -> None:
+        place = folder / step_name(step)
+        if recipe.keeps(step) and not place.exists():
+            save_model(place, StoredModel(model, material.data.alphabet), material.files)
+
+    return replace(watcher, on_model=keep)
 
 
 def train_on(recipe: Recipe, source: Path, out: Path, watcher: Watcher, corpus: Path) -> StoredModel:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from circuitproof.errors import InputError
 from circuitproof.files import canonical
 from circuitproof.files.canonical import digest_bytes, digest_file
 from circuitproof.models.tokenizer import FileTokenizer
+from circuitproof.nn.checkpoint import load_model
 from circuitproof.tasks.alphabet import BYTES, TOY
 from circuitproof_lab.pipeline.recipe import load_recipe
 from circuitproof_lab.pipeline.stages.train import train_recipe
@@ -51,6 +53,29 @@ def test_a_run_leaves_a_model_and_its_history(tmp_path, recipe):
         "brackets accuracy",
         "brackets worst margin",
     }
+
+
+def test_models_that_are_kept_on_the_way_change_no_bit_of_how_it_ends(tmp_path, recipe):
+    """A model directory for each step that is asked for, and for the last; also where a kill came between."""
+
+    def kill(step: int, _loss: float) -> None:
+        if step == 5:
+            raise KeyboardInterrupt
+
+    keeping = replace(recipe, keep_every=2)
+    train_recipe(recipe, tmp_path / "run", SILENT)
+    with pytest.raises(KeyboardInterrupt):
+        train_recipe(keeping, tmp_path / "kept", Watcher(kill))
+    train_recipe(keeping, tmp_path / "kept", SILENT)
+    assert model_content(tmp_path / "kept") == model_content(tmp_path / "run")
+    kept = sorted((tmp_path / "kept" / "kept").iterdir())
+    assert [path.name for path in kept] == ["step-000000002", "step-000000004", "step-000000006"]
+    last = tmp_path / "run" / "model" / "weights.safetensors"
+    digests = [digest_file(path / "weights.safetensors") for path in kept]
+    assert len({*digests}) == 3
+    assert digests[-1] == digest_file(last)
+    assert load_model(kept[0]).alphabet == TOY
+    assert not (tmp_path / "run" / "kept").exists()
 
 
 def test_an_empty_folder_may_be_used(tmp_path, recipe):
