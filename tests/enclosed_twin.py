@@ -15,8 +15,6 @@ from bundle_maker import Bundle, Naive, Prover, earlier, every_edge, naive_proje
 
 Row = tuple[list[int], int]
 DIGITS = 400
-FAR = 20
-"""20·exp(-20²/2) is less than 2^-280, and precisions here are at most 200."""
 A, C = Fraction(44715, 10**6), Fraction(7978845608028654, 10**16)
 
 
@@ -36,29 +34,37 @@ def real(number: Fraction) -> Any:
     return mpmath.mpf(number.numerator) / number.denominator
 
 
-def floor_of(value: Any) -> int:
+def floor_of(value: Any, p: int) -> int:
     """Return the floor of a number that is not near an integer."""
-    assert abs(value - mpmath.nint(value)) > mpmath.mpf(10) ** -300 or value == mpmath.nint(value)
+    away = abs(value - mpmath.nint(value))
+    assert away > mpmath.mpf(10) ** -(DIGITS // 2 + p // 2) or value == mpmath.nint(value)
     return int(mpmath.floor(value))
 
 
 def exponential(top: int, p: int) -> int:
     """Return ⌊2^p·exp(top/2^p)⌋."""
+    if -top >> p > p:
+        return 0
     with mpmath.workdps(DIGITS + p):
-        return floor_of(mpmath.ldexp(mpmath.exp(mpmath.ldexp(top, -p)), p))
+        return floor_of(mpmath.ldexp(mpmath.exp(mpmath.ldexp(top, -p)), p), p)
 
 
 def gelu(form: str, top: int, p: int) -> int:
-    """Return ⌊2^p·gelu(top/2^p)⌋; far from zero, less than a unit is missing from the number, or from 0."""
-    if abs(top) >> p > FAR:
+    """Return ⌊2^p·gelu(top/2^p)⌋.
+
+    From |x|, or from 0, less than |x|·exp(-y) is missing, which is less than |x|·2^(-7y/5).
+    """
+    x = abs(Fraction(top, 2**p))
+    y = 2 * C * (x + A * x**3) if form == "tanh" else x * x / 2
+    if 7 * y > 5 * top.bit_length() + 5:
         return top - 1 if top > 0 else -1
     with mpmath.workdps(DIGITS + p):
-        x = mpmath.ldexp(top, -p)
+        z = mpmath.ldexp(top, -p)
         if form == "tanh":
-            value = x / (1 + mpmath.exp(-2 * real(C) * (x + real(A) * x**3)))
+            value = z / (1 + mpmath.exp(-2 * real(C) * (z + real(A) * z**3)))
         else:
-            value = x / 2 * mpmath.erfc(-x / mpmath.sqrt(2))
-        return floor_of(mpmath.ldexp(value, p))
+            value = z / 2 * mpmath.erfc(-z / mpmath.sqrt(2))
+        return floor_of(mpmath.ldexp(value, p), p)
 
 
 def softmax(scores: list[int], delta: int, p: int) -> tuple[list[int], int]:

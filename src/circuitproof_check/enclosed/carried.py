@@ -30,9 +30,14 @@ class _Sum:
     count: int = 0
 
 
+def size_of_row(width: int) -> int:
+    """Return how many numbers take as much memory as a row does, with its name."""
+    return width + 16
+
+
 def parts(circuit: Circuit, wanted: Sequence[Wanted], width: int) -> list[list[Wanted]]:
     """Return what is wanted in parts that are computed one after the other."""
-    most = max(1, TOGETHER // (width * (1 + len(circuit.order))))
+    most = max(1, TOGETHER // (size_of_row(width) * (1 + len(circuit.order))))
     found: list[list[Wanted]] = []
     count = 0
     for one in paid(wanted, NUMBER):
@@ -69,7 +74,7 @@ class Carried:
                 self._want(partners, self._ablation.partners[bytes_of(entry.prompt)], asked)
         if missing := means - self._means.keys():
             self._take_means(missing)
-        if len(self._partners) * self._size.width > 2 * TOGETHER:
+        if len(self._partners) * size_of_row(self._size.width) > 2 * TOGETHER:
             self._partners = {}
         if partners:
             model = self._forward.model
@@ -98,26 +103,30 @@ class Carried:
         """Compute means, adding up the listed prompts some at a time."""
         width, model = self._size.width, self._forward.model
         sums = {mean: _Sum([0] * width) for mean in paid(missing, OBJECT + width)}
-        wanted = [(prompt, self._averaged(prompt, missing)) for prompt in self._ablation.prompts]
-        for part in parts(model, [one for one in wanted if one[1]], width):
-            inner = [(p, {n: found for n, found in needs.items() if n != EMBED}) for p, needs in part]
+        asked: dict[int, list[tuple[Node, int]]] = {}
+        for source, length, position in paid(missing, NUMBER):
+            asked.setdefault(length, []).append((source, position))
+        prompts = [one for one in paid(self._ablation.prompts, NUMBER) if asked.keys() & {0, len(one)}]
+        for part in parts(model, [(prompt, {}) for prompt in paid(prompts, OBJECT)], width):
+            needs = [self._averaged(prompt, asked) for prompt, _ in part]
+            pairs = zip(part, needs, strict=True)
+            inner = [(p, {n: found for n, found in one.items() if n != EMBED}) for (p, _), one in pairs]
             entries = [self._places.entry(model, one, {}) for one in inner]
             run = EnclosedRun(self._parameters, model, entries, self.substitute).compute({})
-            for entry, (_, needs) in zip(entries, part, strict=True):
-                self._add(sums, run, entry, needs)
+            for entry, one in zip(entries, needs, strict=True):
+                self._add(sums, run, entry, one)
         for mean, found in sums.items():
             spend(NUMBER * width)
             radius = rows.ceiling(found.radius, found.count) + rows.root_above(width)
             self._means[mean] = RowBall(tuple(one // found.count for one in found.numbers), radius)
 
-    def _averaged(self, prompt: Prompt, missing: set[MeanOf]) -> NeededPositions:
-        """Return what means need of a listed prompt."""
-        spend(NUMBER * len(missing) * (len(prompt) if self._ablation.is_pooled else 1))
+    def _averaged(self, prompt: Prompt, asked: dict[int, list[tuple[Node, int]]]) -> NeededPositions:
+        """Return what means need of a listed prompt, by what is asked of prompts of a length, or of all."""
         needs: NeededPositions = {}
-        for source, length, position in missing:
-            if length in (0, len(prompt)):
-                positions = {position} if length else set(range(len(prompt)))
-                needs[source] = needs.get(source, set()) | positions
+        for source, position in paid(asked.get(len(prompt), []), OBJECT):
+            needs.setdefault(source, set()).add(position)
+        for source, _ in paid(asked.get(0, []), OBJECT + NUMBER * len(prompt)):
+            needs[source] = set(range(len(prompt)))
         return needs
 
     def _add(

@@ -8,7 +8,7 @@ from circuitproof_check.circuits import Biases
 from circuitproof_check.forward import Forward
 from circuitproof_check.work import NUMBER, OBJECT, paid
 
-from .carried import Carried, parts
+from .carried import Carried, parts, size_of_row
 from .parameters import Parameters
 from .places import Places, Store
 from .rows import RowBall
@@ -47,7 +47,7 @@ class Enclosures:
             if (number, self._places.of(circuit, prompt)[-1]) not in self._logits
         ]
         for part in parts(circuit, wanted, size.width):
-            if len(self._known) * size.width > _KEPT:
+            if len(self._known) * size_of_row(size.width) > _KEPT:
                 self._known = {}
             entries = [self._places.entry(circuit, one, self._known) for one in paid(part, NUMBER)]
             self._carried.carry(circuit, entries)

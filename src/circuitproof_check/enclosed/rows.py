@@ -16,7 +16,7 @@ from circuitproof_check.work import NUMBER, STEP, spend, spend_numbers
 from . import functions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RowBall:
     """The Euclidean distance of the row, in units, from the midpoints is at most the radius."""
 

@@ -7,7 +7,6 @@ import pytest
 import bundle_maker as maker
 from bundle_maker import Bundle, architecture, every_edge, random_bundle
 from checker_reading import checker_forward
-from circuitproof_check import work
 from circuitproof_check.enclosed.forward import Enclosures
 from circuitproof_check.reading import ForgedError
 from enclosed_twin import EnclosedNaive
@@ -18,12 +17,6 @@ TANH, ERF = {"kind": "gelu", "form": "tanh"}, {"kind": "gelu", "form": "exact"}
 LEAKY = {"kind": "leaky relu", "slope": "1/3"}
 NORMS = [{"kind": "none"}, LAYER]
 ACTIVATIONS = [{"kind": "relu"}, LEAKY, TANH, ERF]
-
-
-@pytest.fixture(autouse=True)
-def allowed():
-    """Allow more work than a test takes."""
-    work.allow(10**9)
 
 
 def ablations(prompts: list[list[int]]) -> list:

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import enclosed_twin as twin
-from circuitproof_check import work
 from circuitproof_check.enclosed import rows
 from circuitproof_check.enclosed.maps import TOGETHER, AffineMap
 from circuitproof_check.enclosed.rows import KeyScores, RowBall
@@ -20,12 +19,6 @@ PRECISIONS = st.sampled_from([16, 23, 64, 150])
 FLOATS = st.one_of(
     st.floats(-8, 8, width=32), st.floats(width=32, allow_nan=False, allow_infinity=False)
 ).map(Fraction)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def allowed():
-    """Allow more work than a test takes."""
-    work.allow(10**12)
 
 
 def midpoints(width: int, bits: int = 90):
