@@ -49,6 +49,31 @@ def test_what_a_configuration_says_is_declared(changes, key, value):
     assert getattr(read(**changes), key) == value
 
 
+def test_options_that_change_no_logit_are_left_alone():
+    """Those of configurations that are about: training, sampling, labels, how attention is computed."""
+    others = {
+        "_num_labels": 1,
+        "id2label": {"0": "LABEL_0"},
+        "label2id": {"LABEL_0": 0},
+        "task_specific_params": {"text-generation": {"do_sample": True, "max_length": 50}},
+        "summary_first_dropout": 0.1,
+        "summary_use_proj": True,
+        "output_past": True,
+        "predict_special_tokens": True,
+        "reorder_and_upcast_attn": True,
+        "bos_token_id": 50256,
+        "attention_probs_dropout_prob": 0.1,
+        "gradient_checkpointing": False,
+        "pruned_heads": {},
+        "line_by_line": False,
+        "_name_or_path": "gpt2",
+        "torch_dtype": "float16",
+        "max_length": 50,
+        "use_cache": True,
+    }
+    assert read(**others) == read()
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

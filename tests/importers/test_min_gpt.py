@@ -1,10 +1,13 @@
 """minGPT and nanoGPT, against the forward of GPT-2 on matrices that are turned."""
 
+import json
 import re
+from base64 import b64decode
 
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
 
 import gpt2_files
 from circuitproof.errors import InputError
@@ -118,11 +121,12 @@ def test_what_does_not_fit_is_refused_by_its_name(tmp_path, changes, spoil, sent
 
 
 NANO_SORT = REFERENCE / "nano_sort"
-
-
-@pytest.mark.skipif(
+with_sorter = pytest.mark.skipif(
     not NANO_SORT.is_dir(), reason="nano_sort is not beside the project (../shared/reference)"
 )
+
+
+@with_sorter
 def test_the_public_sorter_sorts(tmp_path):
     """Biases of `c_attn` may be missing from its file; with zeros it sorts all the same."""
     import_mingpt(NANO_SORT, tmp_path / "model", zero_biases=True)
@@ -133,3 +137,19 @@ def test_the_public_sorter_sorts(tmp_path):
         with torch.no_grad():
             logits = model(torch.cat([inputs, ordered[:, :known]], 1))[:, -1]
         assert torch.equal(logits.argmax(1), ordered[:, known])
+
+
+@with_sorter
+def test_the_public_sorter_computes_its_published_activations(tmp_path):
+    """To the rounding of FP32, in which they were published; they need the biases of `c_attn`."""
+    if "transformer.h.0.attn.c_attn.bias" not in load_file(NANO_SORT / "model.safetensors"):
+        pytest.skip("the public file lacks the biases of c_attn, with which its activations were published")
+    import_mingpt(NANO_SORT, tmp_path / "model")
+    published = json.loads((NANO_SORT / "gpt-nano-sort-t0-partials.json").read_text())
+    tokens, logits = (
+        np.frombuffer(b64decode(one["data"]), "<f4").reshape(one["shape"])
+        for one in (published["idx"], published["lm_head"])
+    )
+    with torch.no_grad():
+        found = load_model(tmp_path / "model").model.double()(torch.from_numpy(tokens.astype(np.int64)))
+    assert np.abs(found.numpy() - logits).max() <= 4e-6  # FP32 through three layers

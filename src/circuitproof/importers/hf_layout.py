@@ -17,10 +17,11 @@ from circuitproof.models.architecture import Architecture, Shapes
 CONFIG = "config.json"
 SliceOf: TypeAlias = Callable[[str], TensorSlice]
 _HARMLESS = re.compile(
-    r".*(_token_id|_pdrop|dropout|_penalty|_version|_dtype|label)|(summary|output|num_beam|_?attn_impl).*"
-    r"|architectures|model_type|dtype|use_cache|initializer_range|task_specific_params|num_labels"
+    r".*(_token_id|_pdrop|dropout(_prob)?|_penalty|_version|_dtype|label.*)"
+    r"|(summary|output|num_beam|_?attn_impl|predict_special).*"
+    r"|architectures|model_type|dtype|use_cache|initializer_range|task_specific_params|n_ctx|n_special"
     r"|return_dict|gradient_checkpointing|is_decoder|temperature|top_[kp]|typical_p|(min|max)_length"
-    r"|do_sample|early_stopping|num_return_sequences|(encoder_)?no_repeat_ngram_size|n_ctx"
+    r"|do_sample|early_stopping|num_return_sequences|(encoder_)?no_repeat_ngram_size"
 )
 """Options that change training, sampling or the shape of what is returned, but no logit."""
 
