@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuitproof.arithmetic import balls
-from circuitproof.arithmetic.balls import Balls, Enclose, WeightRow, root_above
+from circuitproof.arithmetic.balls import Balls, Enclose, ScoreBall, root_above
 from circuitproof.arithmetic.grid import Grid, grid_of_fractions
 from circuitproof.arithmetic.protocol import Context
 from circuitproof.errors import NotExactError, NumericError
@@ -281,4 +281,4 @@ def test_a_deviation_below_a_unit_is_an_error():
 def test_roots_are_rounded_up():
     """The least integer whose square is no less."""
     assert all((root_above(n) - 1) ** 2 < n <= root_above(n) ** 2 for n in range(1, 500))
-    assert WeightRow((1,), 2).radius == 2
+    assert ScoreBall((1,), 2).radius == 2

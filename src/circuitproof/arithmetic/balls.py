@@ -48,14 +48,14 @@ class Balls:
     radii: tuple[int, ...]
 
 
-class WeightRow(NamedTuple):
+class ScoreBall(NamedTuple):
     """Scores of a query, each up to a distance, or weights, up to a sum of distances; in units."""
 
     midpoints: tuple[int, ...]
     radius: int
 
 
-WeightRows: TypeAlias = tuple[WeightRow, ...]
+ScoreBalls: TypeAlias = tuple[ScoreBall, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +126,10 @@ class Enclose:
         total = sum((abs(weight) * radii[source] for source, weight in row), Fraction(0))
         return _up(total.numerator, total.denominator) + root_above(width)
 
-    def scores(self, queries: Balls, keys: Balls, contexts: Contexts, scale: Fraction) -> WeightRows:
+    def scores(self, queries: Balls, keys: Balls, contexts: Contexts, scale: Fraction) -> ScoreBalls:
         lengths = [_lengths(one.midpoints) for one in (queries, keys)]
         below = scale.denominator << self.precision
-        found: list[WeightRow] = []
+        found: list[ScoreBall] = []
         for block in _blocks(contexts, queries.midpoints.shape[1]):
             asked = [context.query for context in block for _ in context.keys]
             chosen = [key for context in block for key in context.keys]
@@ -143,10 +143,10 @@ class Enclose:
                     for key in context.keys
                 )
                 row = tuple(next(units) for _ in context.keys)
-                found.append(WeightRow(row, _up(radius * scale.numerator, below) + 1))
+                found.append(ScoreBall(row, _up(radius * scale.numerator, below) + 1))
         return tuple(found)
 
-    def attention(self, scores: WeightRows, attention: Attention) -> WeightRows:
+    def attention(self, scores: ScoreBalls, attention: Attention) -> ScoreBalls:
         match attention:
             case Attention.SOFTMAX:
                 return self._softmax(scores)
@@ -155,24 +155,24 @@ class Enclose:
             case _:
                 assert_never(attention)
 
-    def _softmax(self, scores: WeightRows) -> WeightRows:
+    def _softmax(self, scores: ScoreBalls) -> ScoreBalls:
         below = _column(score - max(row.midpoints) for row in scores for score in row.midpoints)
         powers = iter(floor_exp(below, self.precision).tolist())
-        found: list[WeightRow] = []
+        found: list[ScoreBall] = []
         for row in scores:
             own = [next(powers) for _ in row.midpoints]
             total = sum(own)
             weights = tuple((power << self.precision) // total for power in own)
-            found.append(WeightRow(weights, row.radius + 3 * len(own)))
+            found.append(ScoreBall(weights, row.radius + 3 * len(own)))
         return tuple(found)
 
-    def _sparsemax(self, scores: WeightRow) -> WeightRow:
+    def _sparsemax(self, scores: ScoreBall) -> ScoreBall:
         count, unit = len(scores.midpoints), 1 << self.precision
         projection = project(scores.midpoints, unit)
         weights = tuple(weight // projection.divisor for weight in projection.weights)
-        return WeightRow(weights, count * scores.radius + count)
+        return ScoreBall(weights, count * scores.radius + count)
 
-    def weigh(self, weights: WeightRows, contexts: Contexts, values: Balls) -> Balls:
+    def weigh(self, weights: ScoreBalls, contexts: Contexts, values: Balls) -> Balls:
         width = values.midpoints.shape[1]
         mixed = np.zeros((len(contexts), width), dtype=object)
         lengths, radii = _lengths(values.midpoints), list[int]()

@@ -38,7 +38,7 @@ Against = Annotated[Path | None, Option("--against", help="The model directory t
 Operations = Annotated[
     int | None, Option("--operations", min=1, help="How much work checking may be, as in the checker.")
 ]
-Precision = Annotated[
+PrecisionOption = Annotated[
     int,
     Option(
         "--precision",
