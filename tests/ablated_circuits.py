@@ -18,8 +18,8 @@ LENGTHS = (1, 2, 3)
 CANDIDATES = (0, 1, 3)
 
 
-def model_of(draw: Random, seed: int) -> Transformer:
-    """Return a tiny model with coarse weights, of any kind that has exact values."""
+def model_of(draw: Random, seed: int, **kind: object) -> Transformer:
+    """Return a tiny model with coarse weights of any exact kind, or of one with these fields."""
     sizes = replace(
         PLAIN,
         layers=draw.choice((1, 2)),
@@ -29,6 +29,7 @@ def model_of(draw: Random, seed: int) -> Transformer:
         norm=draw.choice(NORMS),
         activation=draw.choice((Relu(), LeakyRelu(Fraction(1, 4)))),
         biases=draw.random() < 0.5,
+        **kind,
     )
     model = Transformer(sizes, {Head(0, 0): PROGRAM} if draw.random() < 0.4 else {})
     generator = torch.Generator().manual_seed(seed)

@@ -130,6 +130,8 @@ def shapes(size: dict[str, Any], programs: Iterable[str] = ()) -> dict[str, tupl
     table: dict[str, tuple[int, ...]] = {
         "embed.token": (size["vocabulary"], width),
         "embed.position": (size["context"], width),
+        "rotary.cos": (size["context"], size.get("rotary", 0) // 2),
+        "rotary.sin": (size["context"], size.get("rotary", 0) // 2),
         "logits.weight": (size["vocabulary"], width),
         "logits.bias": (size["vocabulary"],),
     }
@@ -156,6 +158,8 @@ def _occurs(name: str, size: dict[str, Any]) -> bool:
         return size["norm"]["kind"] != "none"
     if name == "logits.weight":
         return not size["tied"]
+    if name.startswith("rotary.") or name == "embed.position":
+        return name.startswith("rotary.") == ("rotary" in size)
     return size["logit_bias"] if name == "logits.bias" else size["biases"] or not name.endswith(".bias")
 
 
@@ -167,7 +171,10 @@ def nodes(size: dict[str, Any]) -> list[list[str]]:
     stages = [["embed"]]
     for layer in range(size["layers"]):
         stages.append([f"head {layer}.{head}" for head in range(size["heads"])])
-        stages += [[f"mlp {layer}"]] if size["mlp_width"] else []
+        if size["mlp_width"] and "parallel" in size:
+            stages[-1].append(f"mlp {layer}")
+        elif size["mlp_width"]:
+            stages.append([f"mlp {layer}"])
     return [*stages, ["logits"]]
 
 
@@ -345,7 +352,7 @@ class Naive:
         """Return what a node computes."""
         if node == "embed":
             token = self.matrix("embed.token")[self.prompt[position]]
-            return _add(token, self.matrix("embed.position")[position])
+            return token if "rotary" in self.size else _add(token, self.matrix("embed.position")[position])
         if node.startswith("mlp"):
             name = node.replace(" ", ".")
             hidden = self.affine(f"{name}.up", self.read(node, f"{name}.norm", position))
@@ -372,10 +379,21 @@ class Naive:
 
     def sparsemax_row(self, name: str, point: Fractions, points: list[Fractions]) -> Fractions:
         """Return the weights of the keys of some points for the query of one."""
-        query = self.affine(f"{name}.query", point)
+        query = self.turned(self.affine(f"{name}.query", point), len(points) - 1)
         scale = Fraction(self.size["attention_scale"])
-        scores = [scale * _dot(query, self.affine(f"{name}.key", key)) for key in points]
-        return naive_projection(scores, Fraction(1))
+        keys = [self.turned(self.affine(f"{name}.key", key), place) for place, key in enumerate(points)]
+        return naive_projection([scale * _dot(query, key) for key in keys], Fraction(1))
+
+    def turned(self, point: Fractions, position: int) -> Fractions:
+        """Return a query or a key with its pairs of coordinates rotated."""
+        if "rotary" not in self.size:
+            return point
+        half, found = self.size["rotary"] // 2, list(point)
+        cosines, sines = self.matrix("rotary.cos")[position], self.matrix("rotary.sin")[position]
+        for m in range(half):
+            a, b = point[m], point[m + half]
+            found[m], found[m + half] = a * cosines[m] - b * sines[m], b * cosines[m] + a * sines[m]
+        return found
 
 
 def _dot(left: Fractions, right: Fractions) -> Fraction:

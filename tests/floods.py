@@ -257,6 +257,66 @@ def _partners_in_a_model_of_many_heads() -> Bundle:
     return listed(bundle, prompts, ["1", "0"])
 
 
+def enclosed(bundle: Bundle, precision: int = 16) -> Bundle:
+    """Return a claim of enclosed arithmetic with the same evidence."""
+    bundle.claim["arithmetic"] = "enclosed"
+    bundle.certificate |= {"precision": precision, "folds": []}
+    evidence = bundle.certificate["answers"][0]["evidence"]
+    evidence["children"] = [{"decided": 0}] * len(evidence["children"])
+    return bundle
+
+
+@flood
+def _enclosed_candidates_times_prompts() -> Bundle:
+    return enclosed(_candidates_times_prompts())
+
+
+@flood
+def _enclosed_means_of_many_heads_over_many_prompts() -> Bundle:
+    return enclosed(_means_of_many_heads_over_many_prompts())
+
+
+@flood
+def _enclosed_means_at_the_positions_of_many_lengths() -> Bundle:
+    return enclosed(_means_at_the_positions_of_many_lengths())
+
+
+@flood
+def _enclosed_partners_in_a_model_of_many_heads() -> Bundle:
+    return enclosed(_partners_in_a_model_of_many_heads())
+
+
+def _softly(**sizes: Any) -> Bundle:
+    """Return a model of random weights with softmax, GELU and LayerNorm, all of whose edges are kept."""
+    norm, activation = {"kind": "layer", "epsilon": "1/100000"}, {"kind": "gelu", "form": "exact"}
+    size = architecture(norm=norm, attention="softmax", activation=activation, **sizes)
+    return random_bundle(size, maker.every_edge(size), 0, prompts=1)
+
+
+@flood
+def _enclosed_keys_of_a_long_prompt() -> Bundle:
+    bundle = _softly(layers=2, context=700, width=2, head_width=1, mlp_width=0)
+    return enclosed(listed(bundle, [[place * place % 5 for place in range(700)]], ["0"]))
+
+
+@flood
+def _enclosed_numbers_of_4096_bits() -> Bundle:
+    bundle = _softly(width=2, head_width=1, mlp_width=140)
+    return enclosed(listed(bundle, [[0, 1, 2], [1, 2]], ["0"]), 4096)
+
+
+@flood
+def _enclosed_numbers_that_grow() -> Bundle:
+    size = architecture(layers=2000, heads=1, width=2, head_width=1, mlp_width=2, biases=False)
+    blocks = [f"mlp {layer}" for layer in range(2000)]
+    edges = [f"{one} -> {other}" for one, other in itertools.pairwise(["embed", *blocks, "logits"])]
+    bundle = random_bundle(size, edges, 0, prompts=1)
+    for name, (shape, numbers) in bundle.tensors.items():
+        bundle.tensors[name] = shape, [2.0**127] * len(numbers) if "mlp" in name else numbers
+    bundle.tensors = {name: one for name, one in bundle.tensors.items() if not name.startswith("head")}
+    return enclosed(listed(bundle, [[0, 1]], ["0"]))
+
+
 @flood
 def _leaves_of_a_long_pattern() -> Bundle:
     bundle = decided(architecture(context=2500), list(EDGES), NOWHERE)

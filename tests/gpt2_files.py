@@ -74,6 +74,36 @@ def write_gpt2(
     return folder
 
 
+MINGPT: dict[str, Any] = {
+    "model_type": "gpt-nano",
+    "n_layer": 2,
+    "n_head": 2,
+    "n_embd": 6,
+    "vocab_size": 11,
+    "block_size": 7,
+}
+
+
+def as_linear(tensors: Tensors, prefix: str = "transformer.") -> Tensors:
+    """Return GPT-2's tensors as minGPT's `nn.Linear` has them, [out, in], under a prefix."""
+    found = {
+        name: tensor.T if ".c_" in name and name.endswith("weight") else tensor
+        for name, tensor in tensors.items()
+    }
+    return {
+        name if name.startswith("lm_head") else prefix + name: np.ascontiguousarray(tensor)
+        for name, tensor in found.items()
+    }
+
+
+def write_mingpt(folder: Path, config: dict[str, Any] = MINGPT, tensors: Tensors | None = None) -> Path:
+    """Write a directory of minGPT's layout, and return it."""
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    save_file(as_linear(gpt2_tensors()) if tensors is None else tensors, folder / "model.safetensors")
+    return folder
+
+
 def logits_by_hand(tensors: Tensors, config: dict[str, Any], tokens: list[int]) -> np.ndarray:
     """Return GPT-2's logits at every position in FP64, from the names and shapes of its file alone."""
     wide = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}

@@ -1,11 +1,10 @@
-"""Transformers in plain torch in three usual layouts: fused projections, separate ones, TransformerLens's."""
+"""Transformers in plain torch in two usual layouts: fused projections, and separate ones."""
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import gelu, layer_norm
+from torch.nn.functional import gelu
 
 VOCABULARY, CONTEXT, LAYERS, HEADS, WIDTH, INNER = 11, 7, 2, 4, 8, 32
-_EPSILON = 1e-5
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -102,48 +101,10 @@ class Separate(nn.Module):
         return self.unembedding(self.final_norm(rows))
 
 
-class TransformerLens:
-    """A model under the names and in the shapes of TransformerLens, computed by its formulas."""
-
-    def __init__(self) -> None:
-        size = WIDTH // HEADS
-        shapes = {"embed.W_E": (VOCABULARY, WIDTH), "pos_embed.W_pos": (CONTEXT, WIDTH)}
-        for layer in range(LAYERS):
-            block = f"blocks.{layer}"
-            shapes |= {f"{block}.attn.W_{role}": (HEADS, WIDTH, size) for role in "QKV"}
-            shapes |= {f"{block}.attn.b_{role}": (HEADS, size) for role in "QKV"}
-            shapes |= {f"{block}.attn.W_O": (HEADS, size, WIDTH), f"{block}.attn.b_O": (WIDTH,)}
-            shapes |= {f"{block}.mlp.W_in": (WIDTH, INNER), f"{block}.mlp.b_in": (INNER,)}
-            shapes |= {f"{block}.mlp.W_out": (INNER, WIDTH), f"{block}.mlp.b_out": (WIDTH,)}
-            shapes |= {f"{block}.{norm}.{part}": (WIDTH,) for norm in ("ln1", "ln2") for part in "wb"}
-        shapes |= {"ln_final.w": (WIDTH,), "ln_final.b": (WIDTH,)}
-        shapes |= {"unembed.W_U": (WIDTH, VOCABULARY), "unembed.b_U": (VOCABULARY,)}
-        self._state = {name: torch.empty(shape) for name, shape in shapes.items()}
-
-    def state_dict(self) -> dict[str, Tensor]:
-        return self._state
-
-    def __call__(self, tokens: Tensor) -> Tensor:
-        state = self._state
-        rows = state["embed.W_E"][tokens] + state["pos_embed.W_pos"][: tokens.shape[1]]
-        for layer in range(LAYERS):
-            own = {name.removeprefix(f"blocks.{layer}."): one for name, one in state.items()}
-            read = layer_norm(rows, (WIDTH,), own["ln1.w"], own["ln1.b"], _EPSILON)
-            parts = [
-                torch.einsum("bpd,hdk->bhpk", read, own[f"attn.W_{role}"]) + own[f"attn.b_{role}"][:, None]
-                for role in "QKV"
-            ]
-            rows = rows + torch.einsum("bhpk,hkd->bpd", attend(*parts), own["attn.W_O"]) + own["attn.b_O"]
-            read = layer_norm(rows, (WIDTH,), own["ln2.w"], own["ln2.b"], _EPSILON)
-            rows = rows + gelu(read @ own["mlp.W_in"] + own["mlp.b_in"]) @ own["mlp.W_out"] + own["mlp.b_out"]
-        read = layer_norm(rows, (WIDTH,), state["ln_final.w"], state["ln_final.b"], _EPSILON)
-        return read @ state["unembed.W_U"] + state["unembed.b_U"]
+LAYOUTS = {"fused": Fused, "separate": Separate}
 
 
-LAYOUTS = {"fused": Fused, "separate": Separate, "transformer_lens": TransformerLens}
-
-
-def drawn(layout: str) -> nn.Module | TransformerLens:
+def drawn(layout: str) -> nn.Module:
     """Return a model of a layout with every number drawn at random, norms and biases included."""
     model, generator = LAYOUTS[layout](), torch.Generator().manual_seed(5)
     with torch.no_grad():

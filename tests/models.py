@@ -58,6 +58,8 @@ def tiny_architecture(
     activation: Activation = ACTIVATIONS[1],
     tied: bool = False,
     biases: bool = True,
+    rotary: int | None = None,
+    parallel: bool = False,
 ) -> Architecture:
     """Return an architecture of two layers of two heads and width four."""
     return Architecture(
@@ -75,6 +77,8 @@ def tiny_architecture(
         tied=tied,
         biases=biases,
         logit_bias=biases,
+        rotary=rotary,
+        parallel=parallel,
     )
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from random import Random
 
 from circuitproof.circuits.circuit import circuit_of
-from circuitproof.circuits.graph import LOGITS, Graph, Head
+from circuitproof.circuits.graph import LOGITS, Head
 from circuitproof.circuits.readers import reads_prompt
 from circuitproof.models.architecture import inverse_root
 from circuitproof.programs.text import parse
@@ -28,7 +28,7 @@ from pattern_strategies import all_prompts
 SIZES = replace(
     tiny_architecture(), vocabulary=6, width=3, head_width=2, mlp_width=4, attention_scale=inverse_root(2)
 )
-GRAPH = Graph(2, 2)
+GRAPH = SIZES.graph
 CONDITIONS = (
     "key_token in {0, 1}",
     "key_token == 2",
@@ -76,21 +76,22 @@ def random_program(draw):
     return parse("\n".join([default, *rules, f"otherwise {draw.choice(('self', 'nowhere'))}"]))
 
 
-def random_claim(seed, properties=PROPERTIES):
+def random_claim(seed, properties=PROPERTIES, sizes=SIZES):
     """Return a claim whose right answers are what the circuit decides on some prompts."""
-    return Claim(*_drawn(seed), properties)
+    return Claim(*_drawn(seed, sizes), properties)
 
 
 @cache
-def _drawn(seed):
+def _drawn(seed, sizes):
     """Return the model, the circuit and the task of a random claim."""
     draw = Random(seed)  # noqa: S311  # circuits, not secrets
-    programs = {head: random_program(draw) for layer in range(2) for head in GRAPH.heads_of(layer)}
-    frozen = freeze(random_model(SIZES, seed, programs))
-    edges = list(GRAPH.edges())
+    graph = sizes.graph
+    programs = {head: random_program(draw) for layer in range(2) for head in graph.heads_of(layer)}
+    frozen = freeze(random_model(sizes, seed, programs))
+    edges = list(graph.edges())
     if draw.random() < 0.6:  # most heads hand on to the logits only
         edges = [e for e in edges if e.target == LOGITS or not isinstance(e.source, Head)]
-    circuits = (circuit_of(GRAPH, draw.sample(edges, draw.randint(2, 6))).live() for _ in range(1000))
+    circuits = (circuit_of(graph, draw.sample(edges, draw.randint(2, 6))).live() for _ in range(1000))
     circuit = next(one for one in circuits if reads_prompt(one, {} if seed % 4 else programs))
     text, candidates = draw.choice(PATTERNS), (0, 1, 2)[: draw.choice((2, 3))]
     first = {}

@@ -1,5 +1,6 @@
 """What Hypothesis draws: the declarations of this project, each valid by construction."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from hypothesis import strategies as st
@@ -50,7 +51,7 @@ activations = st.one_of(
 
 def architectures(size=sizes):
     """Draw an architecture whose sizes come from `size`."""
-    return st.builds(
+    plain = st.builds(
         Architecture,
         vocabulary=size,
         context=size,
@@ -66,12 +67,22 @@ def architectures(size=sizes):
         tied=st.booleans(),
         biases=st.booleans(),
         logit_bias=st.booleans(),
+        parallel=st.booleans(),
+    )
+    return st.one_of(plain, plain.flatmap(_rotated))
+
+
+def _rotated(architecture: Architecture):
+    """Draw the same architecture with rotary positions, where its heads have two coordinates."""
+    pairs = architecture.head_width // 2
+    return st.sampled_from(range(min(pairs, 1), pairs + 1)).map(
+        lambda half: replace(architecture, rotary=2 * half or None)
     )
 
 
 small_architectures = architectures(st.integers(1, 4))
 
-graphs = st.builds(Graph, st.integers(1, 3), st.integers(1, 3))
+graphs = st.builds(Graph, st.integers(1, 3), st.integers(1, 3), is_parallel=st.booleans())
 
 
 def circuits_in(graph: Graph):

@@ -15,7 +15,7 @@ SHARED = re.findall(
     r"\w+",
     """
     Ablation Architecture Circuit Claim Columns ConditionMachine Coordinate Cost Decision Digests Edge
-    Fold Form Formula Forward Head KeyToken Label Leaf Node Not Outcome Pattern Program Prompt
+    Fold Form Formula Forward Head KeyToken Label LayerNorm Leaf Node Not Outcome Pattern Program Prompt
     PromptRegion Property Region Relevance RowState RunNode Runs SampledRegion Scan Sealed Shapes State
     Step Task Term TokenAtPosition TokenClass UnsettledError Verdict
     """,

@@ -156,7 +156,8 @@ class Twin:
         """Return what a node outputs at the last position of a prefix."""
         here = len(prefix) - 1
         if node == EMBED:
-            return plus(self.weights["embed.token"][prefix[here]], self.weights["embed.position"][here])
+            token = self.weights["embed.token"][prefix[here]]
+            return token if self.architecture.rotary else plus(token, self.weights["embed.position"][here])
         if isinstance(node, Mlp):
             hidden = self.affine(f"mlp.{node.layer}.up", self.read(node, circuit, outputs, here))
             return self.affine(f"mlp.{node.layer}.down", [self.bend(number) for number in hidden])
@@ -183,7 +184,20 @@ class Twin:
         name = f"head.{head.layer}.{head.index}"
         asking = self.affine(f"{name}.query", query)
         asked = [self.affine(f"{name}.key", one) for one in keys]
+        if self.architecture.rotary:
+            asking = self.rotated(asking, len(prefix) - 1)
+            asked = [self.rotated(one, place) for place, one in enumerate(asked)]
         return self.sparsemax([self.architecture.attention_scale * dot(asking, key) for key in asked])
+
+    def rotated(self, vector: Vector, place: int) -> Vector:
+        """Return a query or a key at a position with its pairs of coordinates rotated."""
+        half = (self.architecture.rotary or 0) // 2
+        turned = list(vector)
+        for m in range(half):
+            cos, sin = self.weights["rotary.cos"][place][m], self.weights["rotary.sin"][place][m]
+            turned[m] = vector[m] * cos + vector[m + half] * sin * Fraction(-1)
+            turned[m + half] = vector[m + half] * cos + vector[m] * sin
+        return turned
 
     def read(self, port: Target, circuit: Circuit, outputs: tuple[Outputs, Outputs], place: int) -> Vector:
         """Return the input of a node, or of a port of a head, at a position."""
@@ -192,13 +206,19 @@ class Twin:
         layers = set[int]()
         for source in circuit.graph.nodes():
             carried = own if _is_kept(circuit, source, port) else substitutes
-            if source.place[:2] < port.place[:2] and source in carried:
+            if self.is_before(source, port) and source in carried:
                 total = plus(total, carried[source][place])
                 layers |= {source.layer} if isinstance(source, Head) else set()
         if self.architecture.biases:
             for layer in sorted(layers):
                 total = plus(total, self.weights[f"attention.{layer}.output.bias"])
         return self.norm(_norm_name(port), total) if self.architecture.has_norm else total
+
+    def is_before(self, source: Node, port: Target) -> bool:
+        """Say whether a node is computed in an earlier stage; with `parallel` a layer is one stage."""
+        if self.architecture.parallel and isinstance(source, Head) and isinstance(port, Mlp):
+            return source.layer < port.layer
+        return source.place[:2] < port.place[:2]
 
     def affine(self, name: str, vector: Vector) -> Vector:
         """Return a linear map with its bias, if there are biases."""

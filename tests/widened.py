@@ -6,7 +6,7 @@ from random import Random
 from typing import ClassVar
 
 from circuitproof.forward.forward import Trace
-from circuitproof.proof.arithmetic import Enclosing
+from circuitproof.proof.arithmetic import EnclosedRow, Enclosing
 from circuitproof.proof.battery import prove
 from circuitproof.proof.verdict import Verdict
 
@@ -31,7 +31,8 @@ class Widened(Enclosing):
         """Return midpoints no further than a radius from the exact logits, and that radius."""
         draw = Random(f"{self.seed} {row}")  # noqa: S311  # offsets, not secrets
         radius = self.radius * Fraction(draw.randint(1, 8), 8)
-        return tuple(logit + radius * Fraction(draw.randint(-8, 8), 8) for logit in row), radius
+        moved = tuple(logit + radius * Fraction(draw.randint(-8, 8), 8) for logit in row)
+        return EnclosedRow(moved, radius)
 
 
 class Disguised(Widened):

@@ -29,7 +29,15 @@ if TYPE_CHECKING:
         mean,
         write_model,
     )
-    from circuitproof.api.finding import extract, import_hf, import_release, import_tracr
+    from circuitproof.api.finding import (
+        extract,
+        from_transformer_lens,
+        import_hf,
+        import_mingpt,
+        import_release,
+        import_tl,
+        import_tracr,
+    )
     from circuitproof.api.looking import Page, explain, logits, report
     from circuitproof.api.proving import minimal, radius, verify
     from circuitproof.circuits.circuit import Circuit
@@ -86,8 +94,11 @@ __all__ = [
     "declare_task",
     "explain",
     "extract",
+    "from_transformer_lens",
     "import_hf",
+    "import_mingpt",
     "import_release",
+    "import_tl",
     "import_tracr",
     "load_circuit",
     "load_model",
@@ -116,7 +127,15 @@ _HOMES = {
         "mean",
         "write_model",
     ),
-    "api.finding": ("extract", "import_hf", "import_release", "import_tracr"),
+    "api.finding": (
+        "extract",
+        "from_transformer_lens",
+        "import_hf",
+        "import_mingpt",
+        "import_release",
+        "import_tl",
+        "import_tracr",
+    ),
     "api.looking": ("Page", "explain", "logits", "report"),
     "api.proving": ("minimal", "radius", "verify"),
     "claims.checkpoints": ("ClaimsOverCheckpoints",),

@@ -1,8 +1,8 @@
 """The independent checker: standard library only, nothing shared with circuitproof.
 
 Names: `main.check`, `claim.Claim`, `ablation.Ablation`, `forward.Forward`, which recomputes circuits and what
-cut edges carry, `gates`, which says what each kind of evidence may prove, `properties`, `remarks`, `summary`,
-`work`, which bounds all of it.
+cut edges carry, `enclosed.forward.Enclosures`, which does so in enclosed numbers, `gates`, which says what
+each kind of evidence may prove, `properties`, `remarks`, `summary`, `work`, which bounds all of it.
 """
 
 __version__ = "0.1.0"

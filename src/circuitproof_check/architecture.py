@@ -8,14 +8,17 @@ from itertools import chain
 from typing import NamedTuple, TypeAlias, cast
 
 from .programs import Program
-from .reading import boolean, fields, integer, items, kind, rational, require, text
+from .reading import boolean, fields, integer, items, kind, mapping, rational, require, text
 from .work import NUMBER, OBJECT, SIZES, bound, key, paid, spend
 
 _SIZES = ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width")
 _FLAGS = ("tied", "biases", "logit_bias")
 _OPERATORS = ("norm", "attention", "attention_scale", "activation")
+_OPTIONS = ("rotary", "parallel")
 
 _NODE = re.compile(r"head (?P<layer>N)\.(?P<head>N)|mlp (?P<mlp>N)".replace("N", "0|[1-9][0-9]{0,8}"))
+
+ROTATIONS = ("rotary.cos", "rotary.sin")
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -29,9 +32,19 @@ class Band:
     is_continuous: bool
 
 
+@dataclass(frozen=True, slots=True)
+class LayerNorm:
+    """The norm that divides by a standard deviation; it has no exact meaning."""
+
+    epsilon: Fraction
+
+    def __str__(self) -> str:
+        return f"layer norm {self.epsilon}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """Sizes and operators; a norm or an activation without an exact meaning is a string."""
+    """Sizes and operators; an activation without an exact meaning is a string."""
 
     vocabulary: int
     context: int
@@ -40,7 +53,7 @@ class Architecture:
     width: int
     head_width: int
     mlp_width: int
-    norm: Band | str | None
+    norm: Band | LayerNorm | None
     attention: str
     attention_scale: Fraction
     activation: Fraction | str
@@ -48,11 +61,16 @@ class Architecture:
     tied: bool
     biases: bool
     logit_bias: bool
+    rotary: int = 0
+    """How many coordinates of queries and keys positions rotate; if none, positions are learned."""
+    is_parallel: bool = False
+    """Whether an MLP reads what the heads of its layer read, and not what they put out."""
 
 
 def read_architecture(value: object, where: str) -> Architecture:
     """Read sizes and operators."""
-    names = (*_SIZES, *_FLAGS, *_OPERATORS)
+    options = [name for name in _OPTIONS if name in mapping(value, where)]
+    names = (*_SIZES, *_FLAGS, *_OPERATORS, *options)
     values = dict(zip(names, fields(value, where, *names), strict=True))
     sizes = {name: integer(values[name], f"{where}.{name}", name != "mlp_width") for name in _SIZES}
     for name, size in sizes.items():
@@ -70,7 +88,20 @@ def read_architecture(value: object, where: str) -> Architecture:
         attention=attention,
         attention_scale=scale,
         activation=_read_activation(values["activation"], f"{where}.activation"),
+        rotary=_read_rotary(values["rotary"], where, sizes["head_width"]) if "rotary" in values else 0,
+        is_parallel="parallel" in values and _read_parallel(values["parallel"], where),
     )
+
+
+def _read_rotary(value: object, where: str, head_width: int) -> int:
+    rotary = integer(value, f"{where}.rotary", 2, head_width)
+    require("rotated_coordinates_are_pairs", rotary % 2 == 0, where, rotary)
+    return rotary
+
+
+def _read_parallel(value: object, where: str) -> bool:
+    require("parallel_is_true_or_left_out", value is True, where, value)
+    return True
 
 
 def _is_float32(value: Fraction) -> bool:
@@ -80,13 +111,13 @@ def _is_float32(value: Fraction) -> bool:
     return has_few_digits and under & (under - 1) == 0 and under <= 1 << 149 and over < under << 128
 
 
-def _read_norm(value: object, where: str, width: int) -> Band | str | None:
+def _read_norm(value: object, where: str, width: int) -> Band | LayerNorm | None:
     name = kind(value, where)
     require("norm_is_known", name in ("none", "band", "layer"), where, name)
     if name == "layer":
         epsilon = rational(fields(value, where, "kind", "epsilon")[1], f"{where}.epsilon")
         require("epsilon_of_a_norm_is_positive", epsilon > 0, where, epsilon)
-        return f"layer norm {epsilon}"
+        return LayerNorm(epsilon)
     if name == "band":
         _, *bounds, lift = fields(value, where, "kind", "low", "high", "lift")
         require("lift_is_known", lift in ("reference", "continuous"), where, lift)
@@ -117,7 +148,7 @@ def tensor_shapes(size: Architecture, programs: Container[tuple[int, int]]) -> S
     """Return the shape of every tensor that a model with these program heads has."""
     spend(100 * size.layers * (8 + 8 * size.heads))
     width, vocabulary = size.width, size.vocabulary
-    shapes: Shapes = {"embed.token": (vocabulary, width), "embed.position": (size.context, width)}
+    shapes: Shapes = {"embed.token": (vocabulary, width)} | _position_shapes(size)
     shapes |= _norm_shapes(size, "logits")
     shapes |= {} if size.tied else {"logits.weight": (vocabulary, width)}
     shapes |= {"logits.bias": (vocabulary,)} if size.logit_bias else {}
@@ -133,6 +164,18 @@ def tensor_shapes(size: Architecture, programs: Container[tuple[int, int]]) -> S
                 shapes |= _linear_shapes(size, f"head.{layer}.{index}.{role}", size.head_width, width)
             shapes[f"head.{layer}.{index}.output.weight"] = (width, size.head_width)
     return shapes
+
+
+def _position_shapes(size: Architecture) -> Shapes:
+    if not size.rotary:
+        return {"embed.position": (size.context, size.width)}
+    return dict.fromkeys(ROTATIONS, (size.context, size.rotary // 2))
+
+
+def embedding(size: Architecture, token: int | None, position: int | None) -> list[tuple[str, int]]:
+    """Return the rows whose sum is the embedding of a token at a position; what is left out has none."""
+    tables = (("embed.token", token), ("embed.position", None if size.rotary else position))
+    return [(table, row) for table, row in tables if row is not None]
 
 
 def _linear_shapes(size: Architecture, name: str, out: int, into: int) -> Shapes:
@@ -178,6 +221,12 @@ QUERY, VALUE = 1, 3
 Edge: TypeAlias = tuple[Node, Node]
 """The source and the target; sorting gives the order of a claim."""
 Edges: TypeAlias = tuple[Edge, ...]
+
+
+def is_before(source: Node, target: Node, size: Architecture) -> bool:
+    """Say whether a node is of an earlier stage; heads and a parallel MLP of one layer are of one."""
+    is_beside = size.is_parallel and source.is_head and not target.is_head and target.layer == source.layer
+    return source.stage < target.stage and not is_beside
 
 
 def logits_node(size: Architecture) -> Node:
@@ -241,7 +290,9 @@ def all_edges(size: Architecture, shape: "CircuitShape | None" = None) -> Edges:
     nodes = all_nodes(size)
     spend(NUMBER * len(nodes) ** 2 * (len(PORTS) if shape and shape.is_split else 1))
     targets = [port for node in nodes for port in (shape.ports(node) if shape else [node])]
-    return tuple((source, target) for source in nodes for target in targets if source.stage < target.stage)
+    return tuple(
+        (source, target) for source in nodes for target in targets if is_before(source, target, size)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +377,7 @@ def _read_edge(value: object, where: str, size: Architecture) -> Edge:
     source, target = node_of(name, size), target_of(other, size)
     require("edges_join_nodes", source and target, where, value)
     edge = cast("Edge", (source, target))
-    require("edges_lead_forward", edge[0].stage < edge[1].stage, where, value)
+    require("edges_lead_forward", is_before(*edge, size), where, value)
     return edge
 
 

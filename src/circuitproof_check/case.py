@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from .architecture import Edges
+from .circuits import Biases
 from .claim import Claim, Property
+from .enclosed.decisions import leader
+from .enclosed.forward import Enclosures
 from .exact import reckon
-from .forward import Biases, Forward
+from .forward import Forward
 from .gates import Leaf, open_leaf
 from .reading import fields, integer, items, require
-from .work import key, paid, spend
+from .work import NUMBER, key, paid, spend
 
 Decision = frozenset[int]
 """The candidates of the largest logit."""
@@ -34,6 +37,8 @@ class Case:
     claim: Claim
     forward: Forward
     folds: tuple[Fold, ...]
+    enclosures: Enclosures | None = None
+    """What is computed instead where the arithmetic is enclosed."""
     referred: set[int] = field(default_factory=set[int])
     apart: dict[int, list[Fraction]] = field(default_factory=dict[int, list[Fraction]])
     """By a winner, how fast a perturbation of the final residual closes its lead over each other one."""
@@ -51,8 +56,39 @@ class Case:
         return self.forward.logits(edges, self.claim.prompts[prompt], biases)
 
     def decision(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Decision:
-        """Return the decision of the fold that evidence refers to."""
-        return self.decide(self.fold(value, prompt, where, edges))
+        """Return the decision of the fold that evidence refers to, or the known one that it states."""
+        if self.enclosures is None:
+            return self.decide(self.fold(value, prompt, where, edges))
+        candidates = self.claim.task.candidates
+        stated = candidates[integer(value, f"{where}: decided", 0, len(candidates) - 1)]
+        found = self.known(prompt, self.claim.edges if edges is None else edges)
+        require("decided_is_what_is_known", found == frozenset({stated}), where, stated, found)
+        return frozenset({stated})
+
+    def known(self, prompt: int, edges: Edges, biases: Biases = frozenset()) -> Decision | None:
+        """Return what is decided, or nothing where that is not known."""
+        if self.enclosures is None:
+            return self.decide(self.logits(prompt, edges, biases))
+        row = self.enclosures.logits(edges, self.claim.prompts[prompt], biases)
+        best = leader(row.midpoints, row.radius)
+        return None if best is None else frozenset({self.claim.task.candidates[best]})
+
+    def are_apart(self, prompt: int, edges: Edges, others: Edges) -> bool:
+        """Say whether two circuits are known to have different logits."""
+        if self.enclosures is None:
+            return self.logits(prompt, edges) != self.logits(prompt, others)
+        tokens = self.claim.prompts[prompt]
+        one, other = self.enclosures.logits(edges, tokens), self.enclosures.logits(others, tokens)
+        spend(NUMBER * len(one.midpoints))
+        pairs = zip(one.midpoints, other.midpoints, strict=True)
+        return any(abs(a - b) > one.radius + other.radius for a, b in pairs)
+
+    def prepare(self, *circuits: Edges, biases: Biases = frozenset()) -> None:
+        """Compute circuits on all prompts together, if they are enclosed."""
+        if self.enclosures is None:
+            return
+        for edges in paid(circuits, NUMBER):
+            self.enclosures.prepare(edges, self.claim.prompts, biases)
 
     def decide(self, logits: Fold) -> Decision:
         reckon(logits)
@@ -72,10 +108,15 @@ class Case:
         return open_leaf(self.claim, claimed, value, where)
 
     def by_prompt(
-        self, value: object, claimed: Property, where: str
+        self, value: object, claimed: Property, where: str, *circuits: Edges
     ) -> Iterator[tuple[int, str, Leaf, list[object]]]:
-        """Return index, place, kind and content of each leaf of a split, one per prompt of the domain."""
-        for prompt, leaf in enumerate(split(value, "prompt", len(self.claim.prompts), where)):
+        """Return index, place, kind and content of each leaf of a split, one per prompt of the domain.
+
+        The leaves are about `circuits`.
+        """
+        leaves = split(value, "prompt", len(self.claim.prompts), where)
+        self.prepare(*circuits)
+        for prompt, leaf in enumerate(leaves):
             place = f"{where}, prompt {prompt}"
             yield prompt, place, *self.open(leaf, claimed, place)
 

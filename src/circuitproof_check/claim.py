@@ -70,6 +70,8 @@ class Property:
 class Claim:
     """The whole statement, read and consistent."""
 
+    is_enclosed: bool
+    """Whether logits are known by a midpoint and a radius, and not as rational numbers."""
     architecture: Architecture
     lines: Lines
     programs: Mapping[Head, Program]
@@ -148,7 +150,7 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     names = ("architecture", "programs", "circuit", "task", "domain", "weights", "properties")
     _, reckoned, *stated = fields(value, "claim", "format", "arithmetic", *names)
     sizes, programs, circuit, task, pinned, weights, properties = stated
-    require("the_only_arithmetic_of_this_format_is_exact", reckoned == "exact", "claim.arithmetic", reckoned)
+    require("arithmetic_is_known", reckoned in ("exact", "enclosed"), "claim.arithmetic", reckoned)
     size = read_architecture(sizes, "claim.architecture")
     lines, parsed = read_programs(programs, "claim.programs", size)
     digest, count = fields(pinned, "claim.domain", "digest", "prompts")
@@ -159,11 +161,13 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     require("prompts_are_counted", is_counted, "domain", len(prompts), count)
     shape, ablation, edges = _read_circuit(circuit, "claim.circuit", size, parsed)
     require("patterns_are_cut_to_zero", not pattern or ablation.is_zero, "claim.circuit", ablation.kind)
+    require("patterns_are_exact", not pattern or reckoned == "exact", "claim.arithmetic", reckoned)
     require("patterns_have_whole_heads", not pattern or not shape.is_split, "claim.circuit")
     check_covered(ablation, prompts)
     claimed = _read_properties(properties, "claim.properties")
     others = [one for one in claimed if one.kind == "agreement"]
     return Claim(
+        is_enclosed=reckoned == "enclosed",
         architecture=size,
         lines=lines,
         programs=parsed,

@@ -106,6 +106,20 @@ def scaled(left: Vector, right: Vector) -> Vector:
     return vector(products, left.denominator * right.denominator)
 
 
+def rotated(point: Vector, cosines: Vector, sines: Vector) -> Vector:
+    """Return a vector with coordinates m and m + h turned as a pair, h being the length of the tables."""
+    half, height = len(cosines.numbers), len(point.numbers)
+    common = common_multiple([cosines.denominator, sines.denominator])
+    bits = point.bits + 2 * common.bit_length() + cosines.bits + sines.bits
+    spend_numbers(3 * height, bits + bits * point.bits // 1800)
+    turns = [number * (common // cosines.denominator) for number in cosines.numbers]
+    lifts = [number * (common // sines.denominator) for number in sines.numbers]
+    first, second, rest = point.numbers[:half], point.numbers[half : 2 * half], point.numbers[2 * half :]
+    rows = list(zip(first, second, turns, lifts, strict=True))
+    numbers = [a * c - b * s for a, b, c, s in rows] + [b * c + a * s for a, b, c, s in rows]
+    return vector([*numbers, *(number * common for number in rest)], point.denominator * common)
+
+
 def dot(left: Vector, right: Vector) -> Fraction:
     spend_numbers(len(left.numbers), left.bits + right.bits + left.bits * right.bits // 1800)
     spend(weight(left.bits + right.bits))

@@ -12,21 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
-from .architecture import (
-    EMBED,
-    PORTS,
-    QUERY,
-    VALUE,
-    Band,
-    Edges,
-    Node,
-    all_edges,
-    all_nodes,
-    live_nodes,
-    logits_node,
-)
+from .architecture import EMBED, PORTS, ROTATIONS, Band, Edges, Node, embedding, logits_node
+from .circuits import Biases, Circuit, Circuits, NeededPositions, Reading
 from .claim import Claim
-from .exact import Matrix, Vector, dot, from_fractions, mix, scaled, total, vector
+from .exact import Matrix, Vector, dot, from_fractions, mix, rotated, scaled, total, vector
 from .reading import require
 from .regions.affine import (
     AffineVector,
@@ -46,29 +35,10 @@ from .work import key as bytes_of
 
 Terms = tuple[AffineVector, ...]
 """The vectors whose sum a node reads."""
-Biases = frozenset[tuple[Node, int]]
-"""Nodes, each with a layer whose shared bias it reads."""
 Outputs = dict[tuple[int, int, int], AffineVector]
 """What nodes put out, by the number of the prompt, the number of the node, and the position."""
 _KEPT = 1 << 17
 """How many of them are kept for other circuits."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Circuit:
-    """Edges, and what each node reads; told from others by identity."""
-
-    edges: Edges
-    sources: Mapping[Node, list[Node]]
-    """What a node reads, and a neural head at each of its ports."""
-    cut: Mapping[Node, list[Node]]
-    """In place of whose output something else is read there."""
-    layers: Mapping[Node, list[int]]
-    """The layers whose shared bias is read there."""
-    order: tuple[Node, ...]
-    """The nodes from which edges lead to the logits, in the order of computation, without `embed`."""
-    numbers: Mapping[Node, int]
-    """A node has the same number in two circuits just if it, and all before it, read the same in both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +54,16 @@ class Added:
 NOTHING = Added(EMBED, is_output=False, at={}, sampled=SampledRegion(Region(Fraction(0)), ()))
 
 
-class Forward:
+class Forward(Circuits):
     """Evaluates any circuit of a claim's model."""
 
     def __init__(self, claim: Claim, weights: Weights) -> None:
-        self.claim, self.size, self.weights = claim, claim.architecture, weights
+        super().__init__(claim)
+        self.weights = weights
         self._known: dict[Hashable, Vector] = {}
         self._logits: dict[tuple[int, int], tuple[Fraction, ...]] = {}
-        self._circuits: dict[tuple[int, Biases], Circuit] = {}
         self._matrices: dict[str, Matrix] = {}
-        self._numbers: dict[bytes, int] = {}
-        self._prompts: dict[bytes, int] = {}
         self._outputs: Outputs = {}
-        self._nodes = [] if claim.ablation.is_zero else all_nodes(self.size)
-        self._every = () if claim.ablation.is_zero else all_edges(self.size)
 
     def logits(
         self, edges: Edges, prompt: tuple[int, ...], biases: Biases = frozenset()
@@ -108,53 +74,6 @@ class Forward:
         if asked not in self._logits:
             self._logits[asked] = CircuitRun(self, circuit, prompt).logits().constant.fractions()
         return self._logits[asked]
-
-    def circuit(self, edges: Edges, biases: Biases = frozenset()) -> Circuit:
-        """Return a circuit; it is kept with its edges, so that these are known by their identity."""
-        if (id(edges), biases) not in self._circuits:
-            self._circuits[id(edges), biases] = self._made(edges, biases)
-        return self._circuits[id(edges), biases]
-
-    def _made(self, edges: Edges, biases: Biases) -> Circuit:
-        spend(6 * OBJECT + 5 * NUMBER * len(edges))
-        listed: dict[Node, list[Node]] = {}
-        for source, target in edges:
-            listed.setdefault(target, []).append(source)
-        end = logits_node(self.size)
-        order = tuple(sorted(live_nodes(edges, self.size) - {EMBED, end}))
-        sources: dict[Node, list[Node]] = {}
-        cut: dict[Node, list[Node]] = {}
-        layers: dict[Node, list[int]] = {}
-        numbers = {EMBED: 0}
-        for node in (*order, end):
-            name = [node.stage, node.head]
-            for port in self.ports(node):
-                own = listed.get(node, [])
-                sources[port] = (
-                    own
-                    if port == node and not node.is_head
-                    else [*own, *listed.get(node.at(port.port or VALUE), [])]
-                )
-                cut[port] = self._cut(port, sources[port])
-                layers[port] = _layers(port, (*sources[port], *cut[port]), biases)
-                read = [numbers[source] for source in paid(sources[port])]
-                name += [len(layers[port]), *layers[port], len(read), *read]
-            numbers[node] = self._numbers.setdefault(bytes_of(name), len(self._numbers) + 1)
-        return Circuit(edges, sources, cut, layers, order, numbers)
-
-    def ports(self, node: Node) -> tuple[Node, ...]:
-        """Return where a node reads: a neural head for its query, its keys and its values."""
-        if not node.is_head or (node.layer, node.head) in self.claim.programs:
-            return (node,)
-        return tuple(node.at(1 + port) for port in range(len(PORTS)))
-
-    def _cut(self, port: Node, kept: Sequence[Node]) -> list[Node]:
-        """Return the nodes before a port whose edge to it is cut, if cut edges carry anything."""
-        if self.claim.ablation.is_zero:
-            return []
-        spend(NUMBER * (len(self._nodes) + len(kept)))
-        is_kept = set(kept)
-        return [node for node in self._nodes if node.stage < port.stage and node not in is_kept]
 
     def substitute(self, source: Node, prompt: tuple[int, ...], position: int) -> Vector:
         """Return what a cut edge from a node carries at a position of a prompt."""
@@ -179,13 +98,9 @@ class Forward:
         """Return what a node of the whole model puts out, where nothing is added."""
         name = ("model", source, self.number(prompt), position)
         if name not in self._known:
-            run = CircuitRun(self, self.circuit(self._every), prompt, wanted=(source, position))
+            run = CircuitRun(self, self.model, prompt, wanted=(source, position))
             self._known[name] = run.output(source, position)
         return self._known[name]
-
-    def number(self, prompt: tuple[int, ...]) -> int:
-        """Return what stands for a prompt in dictionaries."""
-        return self._prompts.setdefault(bytes_of(prompt), len(self._prompts))
 
     def outputs(self) -> Outputs:
         """Return what nodes are known to put out where nothing is added, with room for more."""
@@ -229,21 +144,15 @@ class Forward:
 
     def _matrix(self, name: str) -> Matrix:
         if name not in self._matrices:
-            is_readout = name == "logits"
-            self._matrices[name] = self._readout() if is_readout else self.weights.matrix(f"{name}.weight")
+            self._matrices[name] = Matrix(*self.entries(name))
         return self._matrices[name]
 
-    def _readout(self) -> Matrix:
+    def entries(self, name: str) -> tuple[Vector, int]:
+        """Return the numbers of an affine map's matrix, row after row, and how many a row has."""
+        if name != "logits":
+            return self.weights.whole(f"{name}.weight"), self.weights.width(f"{name}.weight")
         rows = [self.output_row(token).fractions() for token in self.claim.task.candidates]
-        return Matrix(from_fractions([entry for row in rows for entry in row]), self.size.width)
-
-
-def _layers(node: Node, sources: Sequence[Node], biases: Biases) -> list[int]:
-    """Return the layers whose shared bias a node reads, each once; a program head reads at its value port."""
-    spend(OBJECT + STEP * len(biases))
-    own = (node, node.reader, node.at(node.port or VALUE)) if node.is_head else (node,)
-    kept = {layer for reader, layer in biases if reader in own}
-    return sorted({source.layer for source in paid(sources) if source.is_head} | kept)
+        return from_fractions([entry for row in rows for entry in row]), self.size.width
 
 
 class CircuitRun:
@@ -262,7 +171,7 @@ class CircuitRun:
         self._forward, self._prompt, self._size, self._wanted = forward, prompt, forward.size, wanted
         self._circuit, self._added, self._number = circuit, added, forward.number(prompt)
         self._outputs: Outputs = forward.outputs() if added is NOTHING else {}
-        self._rows: dict[tuple[Node, int], tuple[Fraction, ...]] = {}
+        self._reading = Reading(forward, prompt)
         self._compute()
 
     def logits(self) -> AffineVector:
@@ -282,53 +191,22 @@ class CircuitRun:
                 spend(2 * OBJECT)
                 self._outputs[self._name(node, position)] = self._output(node, position)
 
-    def _needed(self) -> dict[Node, set[int]]:
+    def _needed(self) -> NeededPositions:
         """Return the positions at which the output of each node is read and is not known."""
         end = logits_node(self._size)
         wanted, place = self._wanted or (end, len(self._prompt) - 1)
-        if wanted == EMBED or (wanted != end and self._name(wanted, place) in self._outputs):
+        if wanted == EMBED or (wanted != end and self._is_known(wanted, place)):
             return {}
-        needed = {wanted: {place}}
-        for node in (end, *reversed(paid(self._circuit.order))):
-            asked = needed.get(node, set())
-            read = self._read(node, asked)
-            for port in self._forward.ports(node) if read else ():
-                self._ask(needed, port, asked if port.port == QUERY else read)
-        return needed
+        return self._reading.complete(self._circuit, {wanted: {place}}, self._is_known)
 
-    def _ask(self, needed: dict[Node, set[int]], port: Node, places: set[int]) -> None:
-        """Ask for what a port reads at some positions."""
-        for source in self._circuit.sources[port]:
-            spend(NUMBER + STEP * len(places))
-            if source != EMBED:
-                unknown = {place for place in places if self._name(source, place) not in self._outputs}
-                needed[source] = needed.get(source, set()) | unknown
+    def _is_known(self, node: Node, position: int) -> bool:
+        return self._name(node, position) in self._outputs
 
     def output(self, node: Node, position: int) -> Vector:
         """Return what a node puts out where everything is computed and nothing added."""
         if node == EMBED:
             return total(self._embedded(position), self._size.width)
         return self._outputs[self._name(node, position)].constant
-
-    def _read(self, node: Node, positions: set[int]) -> set[int]:
-        """Return the positions at which a node reads its input for its output at others."""
-        if not node.is_head or not positions:
-            return positions
-        if (node.layer, node.head) not in self._forward.claim.programs:
-            spend(NUMBER * len(self._prompt))
-            return set(range(max(positions) + 1))
-        found = set[int]()
-        for position in positions:
-            row = self._weights(node, position)
-            found.update(place for place, weight in enumerate(paid(row)) if weight)
-        return found
-
-    def _weights(self, node: Node, position: int) -> tuple[Fraction, ...]:
-        """Return the row of a program head."""
-        if (node, position) not in self._rows:
-            program = self._forward.claim.programs[node.layer, node.head]
-            self._rows[node, position] = program.row(self._prompt, position)
-        return self._rows[node, position]
 
     def _name(self, node: Node, position: int) -> tuple[int, int, int]:
         return self._number, self._circuit.numbers[node], position
@@ -350,7 +228,7 @@ class CircuitRun:
         return tuple(found) or (constant(vector([0] * self._size.width)),)
 
     def _embedded(self, position: int) -> list[Vector]:
-        tables = (("embed.token", self._prompt[position]), ("embed.position", position))
+        tables = embedding(self._size, self._prompt[position], position)
         return [self._forward.row(table, row) for table, row in tables]
 
     def _is_added(self, node: Node, *, is_output: bool) -> bool:
@@ -424,7 +302,7 @@ class CircuitRun:
         """Return the weights of a head's keys."""
         name = f"head {node.layer}.{node.head}"
         if (node.layer, node.head) in self._forward.claim.programs:
-            return constant(from_fractions(self._weights(node, position)))
+            return constant(from_fractions(self._reading.weights(node, position)))
         require("attention_is_exact", self._size.attention == "sparsemax", name, self._size.attention)
         query = self._projection(node, position, "query")
         keys = [self._projection(node, key, "key") for key in range(position + 1)]
@@ -454,4 +332,12 @@ class CircuitRun:
         is_program = (node.layer, node.head) in self._forward.claim.programs
         port = node if is_program else node.at(1 + PORTS.index(role))
         inputs = self._input(port, position, f"attention.{node.layer}.norm")
-        return self._remembered("projection", name, inputs, lambda: self._map(name, inputs, height))
+        found = self._remembered("projection", name, inputs, lambda: self._map(name, inputs, height))
+        return found if role == "value" else self._turned(found, position)
+
+    def _turned(self, point: AffineVector, position: int) -> AffineVector:
+        """Return a query or a key as its position rotates it."""
+        if not self._size.rotary:
+            return point
+        cosines, sines = (self._forward.row(name, position) for name in ROTATIONS)
+        return point.each(lambda one: rotated(one, cosines, sines))

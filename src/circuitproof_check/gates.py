@@ -31,6 +31,7 @@ class LeafGate:
     programs: str = "any"
     cut: str = "zero"
     """What cut edges may carry; `at the end`: anything, if nothing is perturbed but the final residual."""
+    arithmetic: str = "exact"
 
 
 class Leaf(Enum):
@@ -54,8 +55,24 @@ class Leaf(Enum):
     MODEL_REPLAY = "model replay"
     OTHER_REPLAY = "other replay"
     PERTURBED_REPLAY = "perturbed replay"
+    ENCLOSURE = "enclosure"
+    LESION_ENCLOSURE = "lesion enclosure"
+    MODEL_ENCLOSURE = "model enclosure"
+    OTHER_ENCLOSURE = "other enclosure"
+    ROBUST_ENCLOSURE = "robust enclosure"
+    ENCLOSURE_REPLAY = "enclosure replay"
+    LESION_ENCLOSURE_REPLAY = "lesion enclosure replay"
+    MODEL_ENCLOSURE_REPLAY = "model enclosure replay"
+    OTHER_ENCLOSURE_REPLAY = "other enclosure replay"
+    PERTURBED_ENCLOSURE_REPLAY = "perturbed enclosure replay"
     SAME_DIGEST = "same digest"
     OTHER_DIGEST = "other digest"
+
+
+def _enclosed(
+    keys: tuple[str, ...], shows: tuple[str, ...], norm: str = "any", place: str = "any", reach: str = "any"
+) -> LeafGate:
+    return LeafGate(keys, shows, "list", norm, place, reach, cut="any", arithmetic="enclosed")
 
 
 GATES: dict[Leaf, LeafGate] = {
@@ -95,8 +112,20 @@ GATES: dict[Leaf, LeafGate] = {
     Leaf.PERTURBED_REPLAY: LeafGate(
         ("prompt", "fold", "eta"), ("robustness",), reach="some prompt", cut="at the end"
     ),
-    Leaf.SAME_DIGEST: LeafGate(("same",), ("lesion identity",), cut="any"),
-    Leaf.OTHER_DIGEST: LeafGate(("tensor",), ("lesion identity",), cut="any"),
+    Leaf.ENCLOSURE: _enclosed(("decided",), (*_DECIDED, *_COUNTED)),
+    Leaf.LESION_ENCLOSURE: _enclosed(("decided", "lesion"), ("necessity",)),
+    Leaf.MODEL_ENCLOSURE: _enclosed(("decided", "model"), ("faithfulness",)),
+    Leaf.OTHER_ENCLOSURE: _enclosed(("decided", "other"), ("agreement",)),
+    Leaf.ROBUST_ENCLOSURE: _enclosed(("decided",), ("robustness",), "none", "final", "some prompt"),
+    Leaf.ENCLOSURE_REPLAY: _enclosed(("prompt", "decided"), (*_DECIDED, *_COUNTED)),
+    Leaf.LESION_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "lesion"), ("necessity",)),
+    Leaf.MODEL_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "model"), ("faithfulness",)),
+    Leaf.OTHER_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "other"), ("agreement",)),
+    Leaf.PERTURBED_ENCLOSURE_REPLAY: _enclosed(
+        ("prompt", "decided", "eta"), ("robustness",), "none", "final", "some prompt"
+    ),
+    Leaf.SAME_DIGEST: LeafGate(("same",), ("lesion identity",), cut="any", arithmetic="any"),
+    Leaf.OTHER_DIGEST: LeafGate(("tensor",), ("lesion identity",), cut="any", arithmetic="any"),
 }
 
 
@@ -114,6 +143,9 @@ def open_leaf(claim: Claim, claimed: Property, value: object, where: str) -> tup
     gate = GATES[found[0]]
     has_norm = claim.architecture.norm is not None
     require("leaves_allow_the_norm", gate.norm == "any" or not has_norm, where, found[0].value)
+    arithmetic = "enclosed" if claim.is_enclosed else "exact"
+    is_allowed = gate.arithmetic in ("any", arithmetic)
+    require("leaves_allow_the_arithmetic", is_allowed, where, found[0].value, arithmetic)
     is_final = (claimed.at, claimed.positions) == ("logits input", "last")
     if claimed.kind == "robustness":
         require("leaves_allow_the_place", gate.place == "any" or is_final, where, found[0].value, claimed.at)

@@ -204,8 +204,8 @@ def _judge(bundle: Path, beside: Beside) -> Report:
         has_alphabet = check_against(beside.against, claim, tensors, alphabet)
     if beside.base is not None:
         check_base(beside.base, claim)
-    answers = judge(certificate, sha256(files[CLAIM]), claim, forward)
-    judged = Judged(claim, answers, beside, has_alphabet, shown_count(claim))
+    answers, precision = judge(certificate, sha256(files[CLAIM]), claim, forward)
+    judged = Judged(claim, answers, beside, has_alphabet, shown_count(claim), precision)
     return replace(_report(judged), files=files)
 
 

@@ -20,6 +20,9 @@ from .architecture import (
 )
 from .case import Case, Decision, check_clear, split
 from .claim import Claim, Property, check_format, check_positions, read_property
+from .enclosed import cost
+from .enclosed import robustness as enclosed
+from .enclosed.forward import Enclosures
 from .forward import Forward
 from .gates import check_reach
 from .patterns import walk
@@ -37,17 +40,25 @@ class Verdict(Enum):
 
 
 Remarks = tuple[str, ...]
+PRECISIONS = (16, 4096)
+"""The least and the largest precision of enclosed arithmetic."""
 
 
 def judge(
     value: object, claim_digest: str, claim: Claim, forward: Forward
-) -> tuple[tuple[Verdict, Remarks], ...]:
-    """Return the verdict on each property of the claim, with every piece of evidence checked, and remarks."""
-    where = "certificate"
-    spelled, digest, rows, answers = fields(value, where, "format", "claim", "folds", "answers")
+) -> tuple[tuple[tuple[Verdict, Remarks], ...], int]:
+    """Return the verdict on each property of the claim, with every piece of evidence checked, and remarks.
+
+    Beside them stands the precision of enclosed arithmetic; that of exact arithmetic is 0.
+    """
+    where, names = "certificate", ["precision"] if claim.is_enclosed else []
+    listed = fields(value, where, "format", "claim", "folds", "answers", *names)
+    spelled, digest, rows, answers, *stated = listed
     check_format(spelled, "circuitproof certificate 3")
     require("certificate_is_of_the_claim", digest == claim_digest, where, digest, claim_digest)
-    case = Case(claim, forward, tuple(rationals(row, "folds") for row in items(rows, "folds")))
+    precision = integer(stated[0], f"{where}.precision", *PRECISIONS) if stated else 0
+    enclosures = Enclosures(forward, precision) if stated else None
+    case = Case(claim, forward, tuple(rationals(row, "folds") for row in items(rows, "folds")), enclosures)
     walk.check_prompts(case)
     for claimed in claim.properties:
         if claimed.kind == "robustness":
@@ -56,6 +67,7 @@ def judge(
         _check_claimed(case, claimed)
     entries, wanted = items(answers, "answers"), len(claim.properties)
     require("every_property_is_answered", len(entries) == wanted, where, len(entries), wanted)
+    cost.foresee_work(case, entries)
     answered = [
         _judge_answer(case, claimed, entry) for claimed, entry in zip(claim.properties, entries, strict=False)
     ]
@@ -65,7 +77,7 @@ def judge(
     for claimed, (_, stated), entry in zip(claim.properties, answered, entries, strict=False):
         remarks = found_remarks(case, claimed, proved, mapping(entry, where)["evidence"])
         require("remarks_are_those_that_apply", stated == remarks, claimed.kind, stated, remarks)
-    return tuple((verdict, tuple(remarks)) for verdict, remarks in answered)
+    return tuple((verdict, tuple(remarks)) for verdict, remarks in answered), precision
 
 
 def _check_claimed(case: Case, claimed: Property) -> None:
@@ -102,7 +114,7 @@ Check = Callable[[Case, object, Property], None]
 
 
 def _equivalence_proved(case: Case, evidence: object, claimed: Property) -> None:
-    for prompt, where, _, (fold,) in case.by_prompt(evidence, claimed, claimed.kind):
+    for prompt, where, _, (fold,) in case.by_prompt(evidence, claimed, claimed.kind, case.claim.edges):
         decision, answer = case.decision(fold, prompt, where), case.claim.task.answers[prompt]
         require("decision_is_the_answer", decision == frozenset({answer}), where, decision, answer)
 
@@ -115,7 +127,7 @@ def _equivalence_refuted(case: Case, evidence: object, claimed: Property) -> Non
 
 def _invariance_proved(case: Case, evidence: object, claimed: Property) -> None:
     decided: dict[int, Decision] = {}
-    for prompt, where, _, (fold,) in case.by_prompt(evidence, claimed, claimed.kind):
+    for prompt, where, _, (fold,) in case.by_prompt(evidence, claimed, claimed.kind, case.claim.edges):
         decision = case.decision(fold, prompt, where)
         check_clear(decision, where)
         first = decided.setdefault(case.claim.task.classes[prompt], decision)
@@ -150,7 +162,8 @@ def _necessity_proved(case: Case, evidence: object, claimed: Property) -> None:
 def _necessity_refuted(case: Case, evidence: object, claimed: Property) -> None:
     index, tree = fields(evidence, claimed.kind, "edge", "evidence")
     edge = integer(index, f"{claimed.kind}.edge", 0, len(case.claim.edges) - 1)
-    for prompt, where, _, (fold, lesion) in case.by_prompt(tree, claimed, claimed.kind):
+    circuits = case.claim.edges, case.lesion(edge)
+    for prompt, where, _, (fold, lesion) in case.by_prompt(tree, claimed, claimed.kind, *circuits):
         decision = case.decision(fold, prompt, where)
         without = case.decision(lesion, prompt, where, case.lesion(edge))
         is_kept = len(decision) > 1 or decision == without
@@ -159,7 +172,8 @@ def _necessity_refuted(case: Case, evidence: object, claimed: Property) -> None:
 
 def _faithfulness_proved(case: Case, evidence: object, claimed: Property) -> None:
     every = all_edges(case.claim.architecture)
-    for prompt, where, _, (fold, model) in case.by_prompt(evidence, claimed, claimed.kind):
+    circuits = case.claim.edges, every
+    for prompt, where, _, (fold, model) in case.by_prompt(evidence, claimed, claimed.kind, *circuits):
         decision, other = case.decision(fold, prompt, where), case.decision(model, prompt, where, every)
         require("model_decides_alike", decision == other, where, decision, other)
 
@@ -172,7 +186,8 @@ def _faithfulness_refuted(case: Case, evidence: object, claimed: Property) -> No
 
 
 def _agreement_proved(case: Case, evidence: object, claimed: Property) -> None:
-    for prompt, where, _, (fold, other) in case.by_prompt(evidence, claimed, claimed.kind):
+    circuits = case.claim.edges, case.claim.other
+    for prompt, where, _, (fold, other) in case.by_prompt(evidence, claimed, claimed.kind, *circuits):
         decision = case.decision(fold, prompt, where)
         check_clear(decision, where)
         second = case.decision(other, prompt, where, case.claim.other)
@@ -243,7 +258,7 @@ def _check_expected(expected: list[Edges], circuits: list[Edges], where: str) ->
 
 
 def _suffices(case: Case, evidence: object, claimed: Property, edges: Edges, where: str) -> None:
-    for prompt, place, _, (fold,) in case.by_prompt(evidence, claimed, where):
+    for prompt, place, _, (fold,) in case.by_prompt(evidence, claimed, where, edges):
         decision, answer = case.decision(fold, prompt, place, edges), case.claim.task.answers[prompt]
         is_right = decision == frozenset({answer})
         require("expected_circuit_decides_the_answer", is_right, place, decision, answer)
@@ -278,6 +293,8 @@ _OF_PATTERNS: dict[str, tuple[Check, Check]] = {
 
 
 def _checks(case: Case, claimed: Property) -> tuple[Check, Check]:
+    if case.claim.is_enclosed and claimed.kind == "robustness":
+        return enclosed.proved, enclosed.refuted
     if case.claim.declared is None:
         return _CHECKS[claimed.kind]
     is_known = claimed.kind in _OF_PATTERNS

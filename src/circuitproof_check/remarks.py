@@ -33,12 +33,13 @@ def found_remarks(case: Case, claimed: Property, proved: Sequence[Property], evi
         return said + _of_prompts(case.claim)
     every = all_edges(case.claim.architecture, case.claim.shape)
     of_prompts = _of_prompts(case.claim) if len(case.claim.edges) < len(every) else []
-    return said + of_prompts + _if("logits of the whole model", _is_as_model(case))
+    every = all_edges(case.claim.architecture)
+    return said + of_prompts + _if(_perhaps(case, "logits of the whole model"), _is_same(case, every))
 
 
-def _is_as_model(case: Case) -> bool:
-    every, prompts = all_edges(case.claim.architecture), range(len(case.claim.prompts))
-    return all(case.logits(one, case.claim.edges) == case.logits(one, every) for one in prompts)
+def _perhaps(case: Case, remark: str) -> str:
+    """Return a remark on numbers that are the same; enclosed ones are never known to be."""
+    return f"perhaps {remark}" if case.claim.is_enclosed else remark
 
 
 def _of_prompts(claim: Claim) -> list[str]:
@@ -77,7 +78,8 @@ def _of_property(case: Case, claimed: Property, proved: Sequence[Property], evid
             said = _if("whole model", _is_whole(case)) + _if(f"tied prompts: {ties}", ties)
             return _constant(case, evidence) + said
         case "agreement":
-            return _constant(case, evidence) + _if("same logits", _is_same(case))
+            is_same = case.claim.declared is None and _is_same(case, case.claim.other)
+            return _constant(case, evidence) + _if(_perhaps(case, "same logits"), is_same)
         case _:
             return _of_lesion(case.claim, claimed)
 
@@ -131,12 +133,10 @@ def _is_whole(case: Case) -> bool:
     return True
 
 
-def _is_same(case: Case) -> bool:
-    """Say whether both circuits of agreement have the same logits on every prompt of a list."""
-    claim, prompts = case.claim, range(len(case.claim.prompts))
-    return claim.declared is None and all(
-        case.logits(one, claim.edges) == case.logits(one, claim.other) for one in prompts
-    )
+def _is_same(case: Case, others: Edges) -> bool:
+    """Say whether on no prompt of a list another circuit is known to have other logits."""
+    case.prepare(case.claim.edges, others)
+    return not any(case.are_apart(one, case.claim.edges, others) for one in range(len(case.claim.prompts)))
 
 
 def _shared_bias(head: Node) -> str:
@@ -176,13 +176,16 @@ def _constant(case: Case, evidence: object) -> list[str]:
 
 
 def _unedged(case: Case, evidence: object) -> list[str]:
+    found = list(_decisions(case, evidence))
     if case.claim.ablation.is_zero:
-        alone = case.decide(case.logits(0, ()))
-        is_same = len(alone) == 1 and set(_decisions(case, evidence)) == {alone}
-        return _if("decided without edges", is_same)
-    bare = [case.decide(case.logits(prompt, ())) for prompt in range(len(case.claim.prompts))]
-    is_same = all(len(one) == 1 for one in bare) and bare == list(_decisions(case, evidence))
-    return _if("decided without edges", is_same)
+        bare = [case.known(0, ())] * len(found)
+    else:
+        case.prepare(())
+        bare = [case.known(prompt, ()) for prompt in range(len(case.claim.prompts))]
+    pairs = zip(bare, found, strict=True)
+    if not found or any(one is not None and (len(one) > 1 or one != own) for one, own in pairs):
+        return []
+    return ["perhaps decided without edges" if None in bare else "decided without edges"]
 
 
 def _decisions(case: Case, evidence: object) -> Iterator[Decision]:
@@ -190,9 +193,10 @@ def _decisions(case: Case, evidence: object) -> Iterator[Decision]:
     if case.claim.declared is not None:
         yield from _in_regions(case, mapping(evidence, "evidence"))
         return
+    case.prepare(case.claim.edges)
     for prompt in range(len(case.claim.prompts)):
         spend(NUMBER * len(case.claim.task.candidates))
-        yield case.decide(case.logits(prompt, case.claim.edges))
+        yield case.known(prompt, case.claim.edges) or frozenset()
 
 
 def _in_regions(case: Case, tree: dict[str, object]) -> Iterator[Decision]:
@@ -225,23 +229,28 @@ def _of_edges(case: Case) -> list[str]:
     claim = case.claim
     may_lose_bias = claim.architecture.biases and claim.ablation.is_zero
     places = range(len(claim.edges)) if may_lose_bias else ()
-    biased = [claim.edges[place] for place in places if _is_biased(case, place)]
+    biased = [remark for place in places for remark in _biased(case, place)]
     constant = constant_edges(claim.edges, claim.programs) if claim.ablation.is_uniform else ()
-    return [f"shared bias: {name_of(edge, claim.architecture)}" for edge in biased] + [
-        f"constant source: {name_of(edge, claim.architecture)}" for edge in constant
-    ]
+    return biased + [f"constant source: {name_of(edge, claim.architecture)}" for edge in constant]
 
 
-def _is_biased(case: Case, edge: int) -> bool:
+def _biased(case: Case, edge: int) -> list[str]:
+    """Remark on an edge without which no decision is another, as long as its target reads the bias."""
     source, target = case.claim.edges[edge]
     if not source.is_head or len(_of_layer(case.claim.edges, (source, target))) > 1:
-        return False
-    biases = frozenset({(target, source.layer)})
+        return []
+    biases, is_known = frozenset({(target, source.layer)}), True
+    case.prepare(case.claim.edges)
     for prompt in range(len(case.claim.prompts)):
-        decision = case.decide(case.logits(prompt, case.claim.edges))
-        if len(decision) == 1 and case.decide(case.logits(prompt, case.lesion(edge), biases)) != decision:
-            return False
-    return True
+        decision = case.known(prompt, case.claim.edges)
+        if decision is not None and len(decision) > 1:
+            continue
+        without = None if decision is None else case.known(prompt, case.lesion(edge), biases)
+        if without not in (None, decision):
+            return []
+        is_known = is_known and without is not None
+    remark = f"shared bias: {name_of((source, target), case.claim.architecture)}"
+    return [remark if is_known else f"perhaps {remark}"]
 
 
 def _of_layer(edges: Edges, edge: Edge) -> Edges:

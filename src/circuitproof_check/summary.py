@@ -46,6 +46,8 @@ class Judged:
     """Whether the names of tokens were compared with those of a model."""
     count: str
     """How many prompts the claim is about, in short."""
+    precision: int = 0
+    """That of enclosed arithmetic."""
 
     @property
     def prompts(self) -> str:
@@ -62,6 +64,7 @@ def sentence(judged: Judged) -> str:
     """Return the claim in words: first what was compared, last the names."""
     claim, candidates = judged.claim, len(judged.claim.task.candidates)
     scope = f"{_edges(claim)}, {_cut(claim.ablation)}, {judged.prompts}, {candidates} candidates"
+    scope += f", enclosed arithmetic of {judged.precision} bits" if claim.is_enclosed else ""
     begun = f"{', '.join(_compared(judged))}; {scope}: "
     most = LONGEST_LINE - len("incomplete: ") - len(begun) - _LONGEST_NAMES
     return f"{begun}{_answered(judged, most)} ({', '.join(_names(judged))})"
@@ -189,6 +192,7 @@ def facts(judged: Judged) -> dict[str, object]:
         "ablation": claim.ablation.kind,
         **({} if claim.ablation.is_zero else {"cut": _prompts_at_cut_edges(claim.ablation)}),
         "prompts": judged.prompts,
+        **({"arithmetic": "enclosed", "precision": judged.precision} if claim.is_enclosed else {}),
         "compared": {
             "model": None if beside.against is None else str(beside.against),
             "base": None if beside.base is None else str(beside.base),
@@ -207,7 +211,9 @@ def assumptions(judged: Judged) -> tuple[dict[str, str], ...]:
         *base,
         {"about": "task", "is": _said(beside.task) if claim.task.declaration else "without a declaration"},
         {"about": "names", "is": _said_of_names(judged)},
-        {"about": "arithmetic", "is": "exact"},
+        {"about": "arithmetic", "is": "enclosed", "precision": str(judged.precision)}
+        if claim.is_enclosed
+        else {"about": "arithmetic", "is": "exact"},
         {"about": "ablation", "is": claim.ablation.kind} | _prompts_at_cut_edges(claim.ablation),
         {
             "about": "decision",

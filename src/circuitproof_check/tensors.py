@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from .exact import Matrix, Vector, vector
+from .exact import Vector, vector
 from .reading import fields, integers, mapping, named, parse_json, require, sha256
 from .work import MOST_HEADER, bound, spend
 
@@ -89,8 +89,9 @@ class Weights:
         """Return every number of a tensor, row after row."""
         return decode(self._full(name))
 
-    def matrix(self, name: str) -> Matrix:
-        return Matrix(self.whole(name), self._tensor(name).shape[1])
+    def width(self, name: str) -> int:
+        """Return how many numbers a row of a matrix has."""
+        return self._tensor(name).shape[1]
 
     def is_zero(self, name: str) -> bool:
         """Say whether every number of a tensor is zero; it is looked at once."""

@@ -39,6 +39,8 @@ class _Meter:
 
     def __init__(self) -> None:
         self.allowed = self.left = ONCE
+        self.enough = 0
+        """How many are known to be enough, if that was foreseen."""
 
 
 _METER = _Meter()
@@ -52,6 +54,7 @@ def usual(size: int) -> int:
 def allow(operations: int) -> None:
     """Begin a check that may take so many operations."""
     _METER.allowed = _METER.left = operations
+    _METER.enough = 0
 
 
 def allow_more(operations: int) -> None:
@@ -64,8 +67,22 @@ def spend(operations: int) -> None:
     """Take operations from those that are left, before they are done."""
     _METER.left -= operations
     if _METER.left < 0:
+        wanted = f" {_METER.enough}" if _METER.enough > _METER.allowed else ""
         raise ExceededError(
-            f"more than {_METER.allowed} operations are needed; allow more of them with --operations"
+            f"more than {_METER.allowed} operations are needed; allow more of them with --operations{wanted}"
+        )
+
+
+def foresee(least: int, further: int) -> None:
+    """Refuse to begin what takes more operations than are left, and say how many are enough.
+
+    What is foreseen is about so much, and perhaps further work: twice as much of both is enough.
+    """
+    _METER.enough = _METER.allowed - _METER.left + 2 * (least + further)
+    if least > _METER.left:
+        raise ExceededError(
+            f"about {least} operations are needed, more than the {_METER.left} that are left; "
+            f"allow them with --operations {_METER.enough}"
         )
 
 

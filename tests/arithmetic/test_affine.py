@@ -142,6 +142,18 @@ def test_linear_operations_need_no_branch(row, other, eta):
     assert at(mapped, eta) == list(wanted.fractions()[0])
 
 
+@given(rows, shares, st.lists(numbers, min_size=2, max_size=2), st.lists(numbers, min_size=2, max_size=2))
+def test_a_rotation_of_forms_is_the_rotation_at_the_point(row, eta, cosines, sines):
+    """The second row stands still, and each row has its own row of the tables."""
+    tables = [grid_of_fractions([[number] for number in one], 1) for one in (cosines, sines)]
+    both = Forms(grid_of_fractions([row, row], WIDTH), {0: UNIT})
+    turned = Unbent().rotate(both, *tables)
+    there = Exact().rotate(grid_of_fractions([moved(row, eta), row], WIDTH), *tables).fractions()
+    assert at(turned, eta) == list(there[0])
+    assert turned.constant.take([1]).fractions()[0] == there[1]
+    assert 1 not in turned.slopes
+
+
 def test_products_of_two_perturbed_things_are_not_forms():
     """They have no value here, which is an answer with its own type."""
     affine = Affine(Region(Fraction(1)), (Fraction(0),) * WIDTH)

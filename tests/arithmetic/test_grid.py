@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.arithmetic import grid as grids
+from circuitproof.arithmetic import digits
 from circuitproof.arithmetic.grid import (
     Grid,
     Row,
@@ -19,6 +19,7 @@ from circuitproof.arithmetic.grid import (
     matmul,
     multiply,
     multiply_columns,
+    rotate,
     uniform,
     zeros,
 )
@@ -205,6 +206,21 @@ def pairs(draw):
     return tuple(draw(grid_of(st.just(one), width)) for one in heights)
 
 
+@given(st.data(), st.integers(1, 3), st.integers(1, 2), st.integers(0, 2), st.booleans())
+def test_a_rotation_turns_pairs_of_coordinates_and_leaves_the_rest(data, count, half, rest, single):
+    """By the definition, entry by entry; one row of the tables serves all."""
+    grid = data.draw(grid_of(st.just(count), st.just(2 * half + rest)))
+    height = st.just(1 if single else count)
+    cosines, sines = (data.draw(grid_of(height, st.just(half))) for _ in range(2))
+    wanted = []
+    for place, row in enumerate(values_of(grid)):
+        cos, sin = (values_of(table)[0 if single else place] for table in (cosines, sines))
+        first = [row[m] * cos[m] - row[m + half] * sin[m] for m in range(half)]
+        second = [row[m + half] * cos[m] + row[m] * sin[m] for m in range(half)]
+        wanted.append([*first, *second, *row[2 * half :]])
+    assert values_of(rotate(grid, cosines, sines)) == wanted
+
+
 @given(pairs())
 def test_a_sum_is_entrywise_and_a_single_row_goes_to_every_row(grids_to_add):
     """With other exponents and other denominators on the two sides."""
@@ -261,13 +277,13 @@ def factor_pairs(draw):
     return draw(grid_of(sizes, inner)), draw(grid_of(inner, sizes))
 
 
-@pytest.mark.parametrize("most", SLICING, ids=["sliced", "plain"])
+@pytest.mark.parametrize("most", SLICING, ids=["digits", "plain"])
 @given(factors=factor_pairs())
 def test_a_product_is_that_of_fractions(most, factors):
     """The law, on either path."""
     left, right = factors
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grids, "_PLAIN_PRODUCTS", most)
+        patch.setattr(digits, "_PLAIN_PRODUCTS", most)
         product = matmul(left, right)
     assert product.shape == (left.shape[0], right.shape[1])
     wanted = (
@@ -276,13 +292,8 @@ def test_a_product_is_that_of_fractions(most, factors):
     assert values_of(product) == wanted
 
 
-def width_of(inner):
-    """Return how wide the slices of a product over `inner` places are."""
-    return (53 - inner.bit_length()) // 2
-
-
 def extremes(width):
-    """Return the numbers next to the boundaries of slices."""
+    """Return the numbers next to the boundaries of digits."""
     places = (0, 1, width - 1, width, width + 1, 2 * width - 1, 2 * width, 3 * width)
     powers = {2**place for place in places}
     return sorted({sign * (power + off) for power in powers for off in (-1, 0, 1) for sign in (-1, 1)})
@@ -290,11 +301,10 @@ def extremes(width):
 
 @pytest.mark.parametrize("inner", [1, 2, 3, 4, 7, 768, 3072])
 @pytest.mark.parametrize("kind", [np.int64, object])
-def test_sliced_products_are_exact_next_to_the_boundaries_of_slices(inner, kind, monkeypatch):
+def test_products_are_exact_next_to_the_boundaries_of_slices(inner, kind, monkeypatch):
     """Where a digit is full, where a new one begins, and where the sign of the last digit borrows."""
-    monkeypatch.setattr(grids, "_PLAIN_PRODUCTS", 0)
-    width = width_of(inner)
-    numbers = [n for n in extremes(width) if kind is object or abs(n) < 2**62]
+    monkeypatch.setattr(digits, "_PLAIN_PRODUCTS", 0)
+    numbers = [n for n in extremes(16) if kind is object or abs(n) < 2**62]
     left = np.array([[one] * inner for one in numbers], dtype=kind)
     product = matmul(Grid(left, 0, (1,) * len(numbers)), Grid(left.T, 0, (1,) * inner))
     assert product.numbers.tolist() == [[inner * one * other for other in numbers] for one in numbers]
@@ -304,7 +314,7 @@ def test_sliced_products_are_exact_next_to_the_boundaries_of_slices(inner, kind,
 @pytest.mark.parametrize("bits", [24, 53, 61, 300])
 def test_the_largest_digits_of_both_signs_add_up_exactly(inner, bits, monkeypatch):
     """Alternating signs and full digits: every partial sum of FP64 must be an integer it can hold."""
-    monkeypatch.setattr(grids, "_PLAIN_PRODUCTS", 0)
+    monkeypatch.setattr(digits, "_PLAIN_PRODUCTS", 0)
     full = 2**bits - 1
     left = [[full - place % 3 if place % 2 else -full for place in range(inner)], [-full] * inner]
     right = [[full - place % 5, -(2 ** (bits - 1)) - place % 2] for place in range(inner)]
@@ -331,9 +341,9 @@ def test_a_product_of_floats_at_full_width_is_exact(seed):
 
 
 @pytest.mark.parametrize("bits", [(27_000, 27_000), (60_000, 60_000), (60_000, 24), (24, 60_000)])
-def test_numbers_with_very_many_digits_do_not_overflow_the_sum_of_slices(bits, monkeypatch):
-    """A thousand products of slices no longer fit a machine integer; then Python multiplies."""
-    monkeypatch.setattr(grids, "_PLAIN_PRODUCTS", 0)
+def test_numbers_with_very_many_digits_do_not_overflow_the_sum_of_products(bits, monkeypatch):
+    """A thousand sums of products no longer fit a machine integer; then Python multiplies."""
+    monkeypatch.setattr(digits, "_PLAIN_PRODUCTS", 0)
     one, other = (2**size - 1 for size in bits)
     assert matmul(whole_numbers([[one]]), whole_numbers([[-other]])).numbers.tolist() == [[-one * other]]
 

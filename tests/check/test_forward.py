@@ -1,6 +1,5 @@
 """The checker's forward pass against a slow twin in plain fractions."""
 
-import json
 import random
 from fractions import Fraction
 
@@ -10,14 +9,13 @@ from hypothesis import strategies as st
 
 import bundle_maker as maker
 from bundle_maker import Bundle, Naive, architecture, every_edge, random_bundle
+from checker_reading import checker_forward
 from circuitproof_check.architecture import Band, all_edges
-from circuitproof_check.claim import read_claim
 from circuitproof_check.exact import from_fractions, vector
 from circuitproof_check.forward import NOTHING, Forward
 from circuitproof_check.main import Outcome, check
 from circuitproof_check.reading import ForgedError
 from circuitproof_check.regions.affine import banded, constant
-from circuitproof_check.tensors import Weights, read_safetensors
 from circuitproof_check.work import SIZES
 from deep_claims import PARTS, deep_claim, deep_pattern
 
@@ -33,17 +31,6 @@ PROGRAM = {
 def band_norm(point, band):
     """Return the norm of a constant."""
     return banded(NOTHING.sampled, constant(point), band, "here").constant
-
-
-def checker_forward(bundle: Bundle) -> Forward:
-    """Return the checker's forward pass of a bundle."""
-    bundle.claim["properties"] = [{"kind": "equivalence"}]
-    bundle.claim["weights"] = maker.pinned(bundle.tensors)
-    content = json.dumps(bundle.domain).encode()
-    bundle.claim["domain"] = {"digest": maker.digest(content), "prompts": len(bundle.domain["prompts"])}
-    claim = read_claim(bundle.claim, bundle.domain, content)
-    tensors = read_safetensors(maker.safetensors(bundle.tensors), "weights")
-    return Forward(claim, Weights(claim.slices, tensors))
 
 
 def checker_logits(bundle: Bundle) -> list[tuple[Fraction, ...]]:
@@ -111,8 +98,8 @@ def test_a_lesion_that_cuts_everything_leaves_the_bias():
     """Logits without sources read zero."""
     bundle = random_bundle(architecture(), ["embed -> logits"], seed=1, prompts=2)
     checker_logits(bundle)
-    claim = read_claim(bundle.claim, bundle.domain, json.dumps(bundle.domain).encode())
-    forward = Forward(claim, Weights(claim.slices, read_safetensors(maker.safetensors(bundle.tensors), "w")))
+    forward = checker_forward(bundle)
+    claim = forward.claim
     bias = bundle.tensors["logits.bias"][1]
     assert forward.logits((), claim.prompts[0]) == tuple(Fraction(bias[token]) for token in (1, 3, 4))
 
@@ -184,8 +171,8 @@ def test_softmax_is_refused_where_a_neural_head_is_evaluated():
     edges = ["embed -> head 0.0", "head 0.0 -> logits"]
     bundle = random_bundle(size, edges, seed=1, programs=program, prompts=1)
     assert checker_logits(bundle) == naive_logits(bundle)
-    claim = read_claim(bundle.claim, bundle.domain, json.dumps(bundle.domain).encode())
-    forward = Forward(claim, Weights(claim.slices, read_safetensors(maker.safetensors(bundle.tensors), "w")))
+    forward = checker_forward(bundle)
+    claim = forward.claim
     with pytest.raises(ForgedError, match="softmax"):
         forward.logits(all_edges(claim.architecture), claim.prompts[0])
 

@@ -10,6 +10,7 @@ import pytest
 
 import bundle_maker as maker
 import circuitproof_check
+import enclosed_forgeries
 import pattern_forgeries
 from bundle_maker import KINDS, Bundle, fitting, proving
 from circuitproof_check.exact import vector
@@ -26,13 +27,15 @@ FREE: dict[str, str] = {
         architecture: CircuitShape.ports
         architecture: name_of
         architecture: read_architecture 3
-        forward: Forward.ports
+        circuits: Circuits.ports
+        circuits: Reading.inputs
+        forward: CircuitRun._turned
         forward: CircuitRun._embedded
         main: _judge 5
         main: _refuse_path
         main: _report
         model: _read_model 2
-        patterns/values: _rows
+        architecture: embedding
         patterns/walk: Walk._check_prompt 2
         patterns/walk: Walk._least
         properties: _judge_answer
@@ -80,13 +83,12 @@ FREE: dict[str, str] = {
         remarks: _is_chain 8
         remarks: _is_whole 2
         summary: _edges_counted 2
-        remarks: _is_as_model
         summary: _answered 6
         summary: _answers 3
         task: check_task
         remarks: _is_single
-        remarks: _of_edges 3
-        remarks: _unedged 4
+        remarks: _of_edges 2
+        remarks: _unedged 3
         summary: facts 3
         task: check_tokens
         task: _only_openers 6
@@ -109,7 +111,7 @@ FREE: dict[str, str] = {
         programs: parse_program 2
     """,
     "every round calls what pays for at least as much, as the making of a vector does": """
-        forward: Forward._readout 2
+        forward: Forward.entries 2
         forward: Forward.affine
         forward: Forward.biases
         forward: Forward.image
@@ -154,7 +156,7 @@ FREE: dict[str, str] = {
         regions/affine: moved 3
         regions/robustness: _Setting.logits
         regions/robustness: _distances 4
-        remarks: _is_biased
+        remarks: _biased
         remarks: _is_same
     """,
     "who calls it has paid for what it goes through": """
@@ -172,6 +174,8 @@ FREE: dict[str, str] = {
         programs: Program._weight 2
         programs: _counted
         programs: _picks 2
+        enclosed/functions: _gelu_exact_between
+        enclosed/functions: exp_ends 2
         regions/robustness: _Setting.positions
     """,
 }
@@ -263,6 +267,7 @@ def test_no_rational_of_a_bundle_is_hashed(tmp_path, request):
     """Python hashes numbers by their remainder: a bundle chooses as many as it likes with one hash."""
     bundles = [proving(fitting(), *KINDS).write(tmp_path / "list")]
     bundles += [pattern_forgeries.honest().write(tmp_path / "pattern")]
+    bundles += [enclosed_forgeries.honest().write(tmp_path / "enclosed")]
     bundles += (kept := sorted((ROOT / "evidence").glob("*/*/bundle")))
     assert kept
     asked = [told(known_ask(seed), tmp_path / str(seed)) for seed in range(2 * len(CYCLE))]
@@ -309,7 +314,10 @@ def with_long_numbers() -> dict[str, Bundle]:
     clauses += ONE_OPENER["clauses"]
     shape = {"repeat": ANY, "least": 1, "most": LONG}
     made = uniform(pattern={"shape": shape, "clauses": clauses, "longest": 2})
-    return {"list": listed, "pattern": made.sealed(EQUIVALENCE, made.settled())}
+    enclosed = enclosed_forgeries.honest()
+    relation = enclosed.claim["task"]["relation"]
+    relation["classes"] = [LONG + one for one in relation["classes"]]
+    return {"list": listed, "enclosed": enclosed, "pattern": made.sealed(EQUIVALENCE, made.settled())}
 
 
 @pytest.mark.usefixtures("chosen")

@@ -85,7 +85,12 @@ def to_eap_ig(circuit: Circuit) -> dict[str, object]:
     """Write a circuit as EAP-IG does: every node and edge of the graph, each with `in_graph`."""
     graph = circuit.graph
     return {
-        "cfg": {"n_layers": graph.layers, "n_heads": graph.heads, "parallel_attn_mlp": False, "d_model": 16},
+        "cfg": {
+            "n_layers": graph.layers,
+            "n_heads": graph.heads,
+            "parallel_attn_mlp": graph.is_parallel,
+            "d_model": 16,
+        },
         "nodes": {eap_ig_name(node): {"in_graph": node in circuit.nodes()} for node in graph.nodes()},
         "edges": {
             name: {"score": 0.1, "in_graph": edge in circuit}
@@ -115,8 +120,20 @@ def eap_ig(*edges: str, **keys: object) -> dict[str, object]:
 @given(circuits)
 def test_the_three_spellings_say_the_same(circuit):
     """A circuit found by any of the tools is one value here, with one digest."""
-    read = [parse_circuit(spell(circuit), "c") for spell in (Circuit.to_json, to_release, to_eap_ig)]
+    model = circuit.graph
+    read = [parse_circuit(spell(circuit), "c", model) for spell in (Circuit.to_json, to_release, to_eap_ig)]
     assert read == [circuit] * 3
+    assert [parse_circuit(spell(circuit), "c") for spell in (Circuit.to_json, to_eap_ig)] == [circuit] * 2
+
+
+def test_a_circuit_says_that_blocks_are_parallel_or_is_read_beside_its_model():
+    """A claim's circuit leaves it to the architecture; a file can be read alone."""
+    graph = Graph(2, 2, is_parallel=True)
+    circuit = circuit_of(graph, [Edge(EMBED, Mlp(0)), Edge(Head(0, 0), Mlp(1)), Edge(Mlp(1), LOGITS)])
+    assert set(circuit.to_json()) - set(circuit.in_claim()) == {"parallel"}
+    assert parse_circuit(circuit.to_json(), "c") == circuit
+    assert parse_circuit(circuit.in_claim(), "c", graph) == circuit
+    assert parse_circuit(circuit.in_claim(), "c").graph == Graph(2, 2)
 
 
 @pytest.mark.parametrize("spell", [Circuit.to_json, to_release, to_eap_ig])
@@ -290,9 +307,14 @@ REFUSED = {
     "eap-ig: no layers": (eap_ig(cfg={"n_heads": 2}), r"c\.cfg\.n_layers is missing"),
     "eap-ig: negative heads": (eap_ig(cfg={"n_layers": 2, "n_heads": -1}), r"c\.cfg\.n_heads is -1, want at"),
     "eap-ig: parallel": (
-        eap_ig(cfg={"n_layers": 2, "n_heads": 2, "parallel_attn_mlp": True}),
-        "c: attention and MLP in parallel are not supported",
+        eap_ig("a0.h0->m0", cfg={"n_layers": 2, "n_heads": 2, "parallel_attn_mlp": True}),
+        "c: there is no edge head 0.0 -> mlp 0: mlp 0 reads beside the heads of its layer",
     ),
+    "ours: parallel": (
+        ours("head 1.0 -> mlp 1", parallel=True),
+        "c: there is no edge head 1.0 -> mlp 1: mlp 1 reads beside the heads of its layer",
+    ),
+    "ours: not parallel": (ours(parallel=False), "c.parallel is false, want true, or the key left out"),
     "eap-ig: a query of an MLP": (eap_ig("input->m0<q>"), "c: mlp 0 has no query; only heads have ports"),
     "eap-ig: no arrow": (eap_ig("input-m0"), r"c\.edges\.input-m0 is not an edge; want 'source->target'"),
     "eap-ig: fourth input": (eap_ig("input->a0.h0<w>"), "is not an edge; want 'source->target' or"),

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import lens_files
 from circuitproof.cli.table import commands
 from circuitproof.files.canonical import digest_bytes
 from circuitproof.nn.checkpoint import StoredModel, save_model
@@ -16,8 +17,9 @@ from circuitproof_lab.distill.synthesis import Bounds
 from circuitproof_lab.pipeline.ledger import Ledger
 from circuitproof_lab.pipeline.synthesis import SynthesisRequest, certificate_path, synthesise
 from claim_files import write_claims
-from gpt2_files import CONFIG, gpt2_tensors, write_gpt2
+from gpt2_files import CONFIG, gpt2_tensors, write_gpt2, write_mingpt
 from hand_models import QUOTE_EDGES, SELECT, circuit_of, quote_model
+from lens_files import write_lens
 from places import COMPILED, RECIPES, ROOT
 from releases import release_files, write_release
 
@@ -30,6 +32,8 @@ WORK = {
     "circuit": ["circuit.json"],
     "import-release": ["release", "--out", "released"],
     "import-hf": ["gpt2", "--out", "from-hf"],
+    "import-tl": ["lens", "--out", "from-tl"],
+    "import-mingpt": ["mingpt", "--out", "from-mingpt"],
     "import-tracr": [str(COMPILED / "length.safetensors"), "--out", "from-tracr"],
     "export-hf": ["--model", "from-hf", "--out", "to-hf"],
     "verify": [*MODEL, *TASK, *CIRCUIT, "--epsilon", "1/100", "--out", "bundle"],
@@ -82,6 +86,8 @@ def found(tmp_path_factory):
     (at / "claims").mkdir()
     write_claims(at / "claims")
     write_gpt2(at / "gpt2", CONFIG, gpt2_tensors())
+    write_lens(at / "lens", lens_files.CONFIG, lens_files.lens_state())
+    write_mingpt(at / "mingpt")
     Ledger(at / "ledger.jsonl").declare("one", digest_bytes(b"one"))
     certify(at)
     words = [[name, *given] for name, given in {**WORK, **NEEDS_TORCH, **NEEDS_DRAWING}.items()]

@@ -13,6 +13,7 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 import pytest
 from typer.models import OptionInfo
 
+import lens_files
 import viewed
 from circuitproof.cli.table import commands
 from circuitproof.cli.writing import products
@@ -22,8 +23,9 @@ from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.tasks.alphabet import TOY
 from constructions import write_construction
 from distill_recipes import write_distillation
-from gpt2_files import write_gpt2
+from gpt2_files import write_gpt2, write_mingpt
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
+from lens_files import write_lens
 from norm_recipes import write_norm_recipe
 from places import COMPILED, RECIPES
 from protocols import write_protocol
@@ -38,6 +40,8 @@ GIVEN = {
     "task": ("quotes",),
     "import-release": ("release",),
     "import-hf": ("gpt2",),
+    "import-tl": ("lens",),
+    "import-mingpt": ("mingpt",),
     "import-tracr": (COMPILED / "length.safetensors",),
     "extract": QUOTES,
     "synthesise": (*QUOTES, "--head", "0.0", "--rules", 1, "--members", 1),
@@ -69,6 +73,7 @@ READ = {
     "--model",
     "--circuit",
     "--base",
+    "--config",
     "--against",
     "--task",
     "--bundle",
@@ -144,6 +149,8 @@ def prepared(tmp_path_factory):
     (folder / "evidence").mkdir()
     (folder / "evidence" / "results.in.md").write_text("nothing yet\n")
     write_gpt2(folder / "gpt2")
+    write_lens(folder / "lens", lens_files.CONFIG, lens_files.lens_state())
+    write_mingpt(folder / "mingpt")
     write_release(folder / "release", release_files())
     return folder
 

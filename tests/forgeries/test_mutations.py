@@ -5,7 +5,6 @@
 
 import os
 import random
-import struct
 from collections import Counter
 from copy import deepcopy
 from fractions import Fraction
@@ -15,7 +14,7 @@ import pytest
 
 from bundle_maker import KINDS, Bundle, Prover, every_edge, fitting, proving
 from circuitproof_check.main import Outcome, check
-from json_changes import drawn_place, other_text
+from json_changes import change_json, change_tensor
 
 CHANGES = int(os.environ.get("CIRCUITPROOF_CHANGES", "400"))
 PORTIONS = 4
@@ -26,58 +25,6 @@ PARTS = ("claim", "domain", "certificate", "tensors")
 def valid_bundle() -> Bundle:
     """Return a small bundle that proves all five properties."""
     return proving(fitting(), *KINDS)
-
-
-def change_json(value, draw):  # one branch per kind of value
-    """Change one place: a number, a rational, a word, or the order and number of entries."""
-    parent, key = drawn_place(value, draw)
-    old = parent[key]
-    if isinstance(parent, list) and draw.random() < 0.3:
-        change_list(parent, key, draw)
-    elif isinstance(old, bool) or old is None:
-        parent[key] = not old
-    elif isinstance(old, int):
-        parent[key] = old + draw.choice((-1, 1, 1000))
-    elif isinstance(old, str):
-        parent[key] = change_text(old, draw)
-    elif isinstance(parent, dict) and draw.random() < 0.5:
-        del parent[key]
-    elif isinstance(old, list) and old:
-        change_list(old, draw.randrange(len(old)), draw)
-
-
-def change_list(entries, place, draw):
-    """Drop, repeat or exchange an entry."""
-    match draw.choice(("drop", "repeat", "exchange")):
-        case "drop":
-            del entries[place]
-        case "repeat":
-            entries.insert(place, deepcopy(entries[place]))
-        case _:
-            other = draw.randrange(len(entries))
-            entries[place], entries[other] = entries[other], entries[place]
-
-
-def change_text(text, draw):
-    """Change a rational a little, a verdict to another, any other text by a letter."""
-    verdicts = ("proved", "refuted", "undecided")
-    return draw.choice(verdicts) if text in verdicts else other_text(text, draw)
-
-
-def change_tensor(tensors, draw):
-    """Flip a bit of a weight, exchange two, or negate one."""
-    shape, numbers = tensors[name := draw.choice(sorted(tensors))]
-    place, other = draw.randrange(len(numbers)), draw.randrange(len(numbers))
-    changed = list(numbers)
-    match draw.choice(("bit", "exchange", "negate")):
-        case "bit":
-            bits = struct.unpack("<I", struct.pack("<f", changed[place]))[0] ^ (1 << draw.randrange(32))
-            changed[place] = struct.unpack("<f", struct.pack("<I", bits))[0]
-        case "exchange":
-            changed[place], changed[other] = changed[other], changed[place]
-        case _:
-            changed[place] = -changed[place]
-    tensors[name] = (shape, changed)
 
 
 def holds(prover, claimed):

@@ -15,6 +15,7 @@ import pytest
 
 import bundle_maker as maker
 import circuitproof_check
+import enclosed_forgeries
 import pattern_forgeries
 from bundle_maker import FINAL_RESIDUAL, Bundle, Prover, architecture, every_edge, fitting, proving
 from circuitproof_check.main import Outcome, check
@@ -32,6 +33,7 @@ OPEN = {
     "verdict_is_known",
     "patterns_are_cut_to_zero",
     "patterns_have_whole_heads",
+    "patterns_are_exact",
 }
 """Rules whose forgeries prove nothing: without the rule nothing is found to be broken."""
 STOPS = {
@@ -178,7 +180,7 @@ changed(
 changed("numbers_are_finite", lambda b: b.tensors["logits.bias"][1].__setitem__(0, float("inf")))
 changed("circuit_has_the_sizes", lambda b: b.claim["circuit"].update(layers=2))
 changed("format_is_known", lambda b: b.claim.update(format="circuitproof claim 2"))
-changed("the_only_arithmetic_of_this_format_is_exact", lambda b: b.claim.update(arithmetic="FP64"))
+changed("arithmetic_is_known", lambda b: b.claim.update(arithmetic="FP64"))
 changed("granularity_is_known", lambda b: b.claim["circuit"].update(granularity="neuron"))
 changed("programs_have_heads", lambda b: b.claim["programs"].update({"5.0": FIRST["0.0"]}))
 changed("tables_have_one_per_prompt", lambda b: b.domain["strata"].append("more"))
@@ -988,6 +990,16 @@ def _open_pattern(**circuit: Any) -> Bundle:
 
 
 forgery("patterns_are_cut_to_zero")(lambda: _open_pattern(ablation=mean([[0], [1, 2]])))
+
+
+@forgery("patterns_are_exact")
+def _enclosed_pattern() -> Bundle:
+    bundle = _open_pattern()
+    bundle.claim["arithmetic"] = "enclosed"
+    bundle.certificate["precision"] = 64
+    return bundle
+
+
 forgery("patterns_have_whole_heads")(
     lambda: _open_pattern(granularity="port", edges=["embed -> head 0.0 value", "head 0.0 -> logits"])
 )
@@ -1184,9 +1196,15 @@ def test_an_honest_lesion_identity_is_valid(tmp_path):
     assert check(broken.write(tmp_path / "broken"))[0] is Outcome.REFUTED
 
 
-for _rule, _make in pattern_forgeries.FORGED.items():
-    forgery(_rule, refuting=_rule in pattern_forgeries.REFUTING)(_make)
-STOPS |= pattern_forgeries.STOPPING
+for _of in (pattern_forgeries, enclosed_forgeries):
+    for _rule, _make in _of.FORGED.items():
+        forgery(_rule, refuting=_rule in _of.REFUTING)(_make)
+    STOPS |= _of.STOPPING
+
+
+def test_a_proof_in_enclosed_arithmetic_is_valid(tmp_path):
+    """So that each refusal of one below is due to the forgery."""
+    assert check(enclosed_forgeries.honest().write(tmp_path / "enclosed"))[0] is Outcome.VALID
 
 
 def test_a_proof_about_a_pattern_is_valid(tmp_path):

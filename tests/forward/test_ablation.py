@@ -26,11 +26,8 @@ SEEDS = 5 * int(os.environ.get("CIRCUITPROOF_EXAMPLES", "30"))
 """Hundreds, and nightly ten thousand."""
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
-def test_engine_twin_torch_and_checker_agree(seed, tmp_path):
-    """Exactly, and in floats within the rounding of programs' weights; a prompt alone and beside others."""
-    draw = Random(seed)  # noqa: S311  # circuits, not secrets
-    model = model_of(draw, seed)
+def computed(draw, model):
+    """Fold a random circuit of a model on random prompts, and compare with the twin and with torch."""
     prompts = prompts_of(draw, draw.randint(1, 4))
     circuit = circuit_of(draw, model, ablation_of(draw, prompts))
     frozen = freeze(model.float())
@@ -43,6 +40,26 @@ def test_engine_twin_torch_and_checker_agree(seed, tmp_path):
             floats = model.double().candidate_logits(torch.tensor([prompt]), CANDIDATES, [lesion])[0, 0]
             exact = list(map(float, one.logits))
             assert within(floats, exact, roundings=1000, size=max(1, *map(abs, exact)))
+    return frozen, circuit, prompts, found
+
+
+@pytest.mark.parametrize("seed", range(SEEDS // 3))
+def test_engine_twin_and_torch_agree_on_rotary_positions_and_parallel_blocks(seed):
+    """With ports and every ablation: a cut edge that does not exist carries nothing, not a mean."""
+    draw = Random(seed)  # noqa: S311  # circuits, not secrets
+    kind = {
+        "rotary": draw.choice((None, 2)),
+        "parallel": draw.random() < 0.7,
+        "head_width": draw.choice((2, 3)),
+    }
+    computed(draw, model_of(draw, seed, **kind))
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_engine_twin_torch_and_checker_agree(seed, tmp_path):
+    """Exactly, and in floats within the rounding of programs' weights; a prompt alone and beside others."""
+    draw = Random(seed)  # noqa: S311  # circuits, not secrets
+    frozen, circuit, prompts, found = computed(draw, model_of(draw, seed))
     if circuit.ablation != ZERO or reads_prompt(circuit, frozen.programs):
         decided = zip(prompts, found.of(circuit), strict=True)
         answers = {prompt: CANDIDATES[min(one.decision)] for prompt, one in decided}

@@ -114,7 +114,8 @@ norms = st.one_of(
 @st.composite
 def architectures(draw):
     """Draw an architecture all of whose operators are exact."""
-    norm, head_width = draw(norms), draw(st.integers(1, 3))
+    norm, head_width = draw(norms), draw(st.integers(1, 5))
+    rotations = [None, *range(2, head_width + 1, 2)]
     return Architecture(
         vocabulary=draw(st.integers(2, 5)),
         context=draw(st.integers(1, 4)),
@@ -130,6 +131,8 @@ def architectures(draw):
         tied=draw(st.booleans()),
         biases=draw(st.booleans()),
         logit_bias=draw(st.booleans()),
+        rotary=draw(st.sampled_from(rotations)),
+        parallel=draw(st.booleans()),
     )
 
 
@@ -143,7 +146,7 @@ def programs_naming(tokens):
 def cases(draw):
     """Draw a tiny model, one or two of its circuits, and prompts of several lengths."""
     architecture = draw(architectures())
-    graph = Graph(architecture.layers, architecture.heads)
+    graph = architecture.graph
     heads = [head for layer in range(graph.layers) for head in graph.heads_of(layer)]
     programs = draw(st.dictionaries(st.sampled_from(heads), programs_naming(architecture.vocabulary)))
     circuit = draw(st.one_of(st.just(whole(graph)), circuits_in(graph), circuits_in(graph)))

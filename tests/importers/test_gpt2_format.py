@@ -49,10 +49,36 @@ def test_what_a_configuration_says_is_declared(changes, key, value):
     assert getattr(read(**changes), key) == value
 
 
+def test_options_that_change_no_logit_are_left_alone():
+    """Those of configurations that are about: training, sampling, labels, how attention is computed."""
+    others = {
+        "_num_labels": 1,
+        "id2label": {"0": "LABEL_0"},
+        "label2id": {"LABEL_0": 0},
+        "task_specific_params": {"text-generation": {"do_sample": True, "max_length": 50}},
+        "summary_first_dropout": 0.1,
+        "summary_use_proj": True,
+        "output_past": True,
+        "predict_special_tokens": True,
+        "reorder_and_upcast_attn": True,
+        "bos_token_id": 50256,
+        "attention_probs_dropout_prob": 0.1,
+        "gradient_checkpointing": False,
+        "pruned_heads": {},
+        "line_by_line": False,
+        "_name_or_path": "gpt2",
+        "torch_dtype": "float16",
+        "max_length": 50,
+        "use_cache": True,
+    }
+    assert read(**others) == read()
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"model_type": "llama"}, "model_type is 'llama', want one of 'gpt2'"),
+        ({"pruned_heads": {"0": [1]}}, "pruned_heads is set, an option that GPT-2 here does not have"),
+        ({"attention_window": 256}, "attention_window is set, an option that GPT-2 here does not have"),
         ({"activation_function": "silu"}, "activation_function is 'silu'"),
         ({"n_head": 4}, "which 4 heads do not divide"),
         ({"n_layer": 0}, "n_layer is 0"),

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import refuse_existing
-from circuitproof.importers import hugging_face
+from circuitproof.importers import foreign
 from circuitproof.importers.hugging_face import export_hf, import_hf, locate
 from circuitproof.nn.checkpoint import load_model
 from floats import agree
@@ -99,13 +99,13 @@ def test_prefixes_shards_and_old_masks_make_no_difference(tmp_path):
 def test_tokens_have_the_names_of_the_tokenizer(tmp_path):
     """A number that no name has is called by itself; without a tokenizer there are no names."""
     found = import_hf(write_gpt2(tmp_path / "named"), tmp_path / "model")
-    assert found.alphabet.names[:4] == ("<|endoftext|>", "a", "Ġb", "<3>")
+    assert found.declaration.alphabet.names[:4] == ("<|endoftext|>", "a", "Ġb", "<3>")
     assert json.loads((tmp_path / "model" / "tokenizer.json").read_text()) == TOKENIZER
     old = write_gpt2(tmp_path / "old", tokenizer=None)
-    assert import_hf(old, tmp_path / "unnamed").alphabet is None
+    assert import_hf(old, tmp_path / "unnamed").declaration.alphabet is None
     (old / "vocab.json").write_text(json.dumps(TOKENIZER["model"]["vocab"]))
     (old / "merges.txt").write_text("#version: 0.2\n")
-    assert import_hf(old, tmp_path / "renamed").alphabet.names[2] == "Ġb"
+    assert import_hf(old, tmp_path / "renamed").declaration.alphabet.names[2] == "Ġb"
     assert (tmp_path / "renamed" / "merges.txt").exists()
 
 
@@ -119,9 +119,9 @@ def reshaped(tensors):
     tensors["h.0.mlp.c_fc.weight"] = np.ascontiguousarray(tensors["h.0.mlp.c_fc.weight"].T)
 
 
-def halved(tensors):
-    """Store a tensor in fewer bits."""
-    tensors["wpe.weight"] = tensors["wpe.weight"].astype(np.float16)
+def counted(tensors):
+    """Store whole numbers."""
+    tensors["wpe.weight"] = tensors["wpe.weight"].astype(np.int32)
 
 
 def widened(tensors):
@@ -149,7 +149,7 @@ def doubled(tensors):
     [
         (renamed, "lacks tensor ln_f.bias, which its config.json needs"),
         (reshaped, "tensor h.0.mlp.c_fc.weight has shape (24, 6), its config.json wants (6, 24)"),
-        (halved, "tensor wpe.weight is F16, want F32"),
+        (counted, "tensor wpe.weight is I32, want F32"),
         (widened, "holds tensor score.weight, which GPT-2 does not have"),
         (untied, "lm_head.weight is not wte.weight"),
         (poisoned, "tensor h.1.attn.c_attn.weight holds a NaN"),
@@ -182,7 +182,7 @@ def test_a_size_that_the_file_does_not_have_is_refused_before_it_is_read(tmp_pat
 
 def test_a_model_for_which_there_is_no_room_is_refused(tmp_path, monkeypatch):
     """Before a byte of it is copied."""
-    monkeypatch.setattr(hugging_face.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
+    monkeypatch.setattr(foreign.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
     with pytest.raises(InputError, match=r"needs [\d,]+ bytes for the tensors, .* has 100 left; make room"):
         import_hf(write_gpt2(tmp_path / "source"), tmp_path / "model")
 

@@ -56,7 +56,7 @@ class StandIn:
 def stand_in(monkeypatch):
     """Stand in for the package `transformers`."""
     package = ModuleType("transformers")
-    package.GPT2LMHeadModel = StandIn
+    package.AutoModelForCausalLM = StandIn
     package.logging = SimpleNamespace(set_verbosity_error=lambda: None, disable_progress_bar=lambda: None)
     monkeypatch.setitem(sys.modules, "transformers", package)
 
@@ -86,6 +86,65 @@ def test_one_other_number_is_seen(tmp_path, tensor):
     changed[tensor].flat[-1] += np.float32(0.01)
     other = write_gpt2(tmp_path / "other", {**CONFIG, "n_embd": 8}, changed)
     with pytest.raises(InputError, match="our logits differ from those of transformers by"):
+        compare(other, tmp_path / "model")
+
+
+NEOX = {
+    "vocab_size": 13,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+    "max_position_embeddings": 9,
+}
+
+
+@pytest.fixture
+def neox(tmp_path):
+    """Return what writes a GPT-NeoX of `transformers` with random weights."""
+    package = pytest.importorskip(
+        "transformers", reason="transformers is not installed; the gpt2 extra brings it"
+    )
+
+    def write(name, **options):
+        torch.manual_seed(0)
+        model = package.GPTNeoXForCausalLM(package.GPTNeoXConfig(**NEOX, **options))
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, 0, 0.5)
+        model.save_pretrained(tmp_path / name)
+        return tmp_path / name
+
+    return write
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"use_parallel_residual": False, "hidden_act": "relu"},
+        {"attention_bias": False, "hidden_act": "gelu_new", "tie_word_embeddings": True},
+        {"rope_parameters": {"rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 0.5}},
+    ],
+    ids=str,
+)
+def test_a_neox_of_transformers_computes_the_same(neox, tmp_path, options):
+    """In FP64, with the tables that `transformers` computes; ours are these but for rounding."""
+    source = neox("source", **options)
+    agreements = []
+    import_hf(source, tmp_path / "model", lambda model: agreements.append(compare(source, model)))
+    assert agreements[0].difference <= 2.0**-45 * agreements[0].largest_logit
+    assert agreements[0].difference_fp32 <= 2.0**-16 * agreements[0].largest_logit
+
+
+@pytest.mark.slow
+def test_rotations_of_another_base_are_seen(neox, tmp_path):
+    """Before any logit is compared."""
+    other = neox("other", rope_parameters={"rope_theta": 9990.0, "partial_rotary_factor": 0.5})
+    import_hf(
+        neox("source", rope_parameters={"rope_theta": 1e4, "partial_rotary_factor": 0.5}), tmp_path / "model"
+    )
+    with pytest.raises(InputError, match="the tables of positions are not those of transformers"):
         compare(other, tmp_path / "model")
 
 

@@ -141,6 +141,37 @@ def test_sizes_are_bounded_before_anything_is_built():
         replace(TOY, layers=4096, heads=4096)
 
 
+def test_rotary_positions_have_tables_in_the_place_of_embeddings():
+    """Without the keys nothing changes: not a byte of what exists."""
+    assert {"rotary", "parallel"}.isdisjoint(changed())
+    rotary = read(changed(rotary=4, parallel=True))
+    assert (rotary.rotary, rotary.parallel, rotary.graph.is_parallel) == (4, True, True)
+    assert {"rotary", "parallel"} <= set(rotary.to_json())
+    shapes = tensor_shapes(rotary)
+    assert shapes["rotary.cos"] == shapes["rotary.sin"] == (6, 2)
+    assert "embed.position" not in shapes
+    assert not replace(rotary, mlp_width=0).graph.is_parallel
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({"rotary": 3}, "architecture.rotary is 3, want an even number from 2 to 8"),
+        ({"rotary": 10}, "architecture.rotary is 10, want an even number from 2 to 8"),
+        ({"rotary": 0}, "model.rotary is 0, want at least 2"),
+        ({"rotary": "4"}, "model.rotary is the string '4', want a whole number"),
+        ({"parallel": False}, "model.parallel is false, want true, or the key left out"),
+        ({"parallel": 1}, "model.parallel is the number 1, want true or false"),
+    ],
+)
+def test_a_rotation_or_a_parallel_block_that_means_nothing_is_refused(keys, sentence):
+    """One way to write each architecture, so that its digest is one."""
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        read(changed(**keys))
+    with pytest.raises(InputError, match=r"model\.rotary is null"):
+        read({**changed(), "rotary": None})
+
+
 @pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1, 2), Fraction(1, 3), Fraction(2**200)])
 def test_the_attention_scale_is_a_positive_float32(scale):
     """Torch multiplies by an FP32 number; a proof about 1/3 would be about another model."""

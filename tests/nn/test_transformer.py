@@ -14,10 +14,12 @@ from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError
 from circuitproof.models.architecture import tensor_shapes
 from circuitproof.models.operators import Attention, NoNorm
+from circuitproof.nn.edge_masks import edge_masks_of
 from circuitproof.nn.program_heads import Patterns
 from circuitproof.nn.transformer import initialise
 from floats import agree
 from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, random_tokens, tiny_architecture
+from strategies import circuits_in
 
 GRAPH = Graph(2, 2)
 VARIANTS = [
@@ -32,7 +34,8 @@ circuits_of_graph = st.sets(st.sampled_from(GRAPH.edges())).map(lambda edges: ci
 
 def slow_logits(model, tokens, circuit):
     """Run one circuit node by node, straight from the definition, with a sum over kept predecessors."""
-    outputs = {EMBED: model.token[tokens] + model.position[: tokens.shape[1]]}
+    positions = 0 if model.position is None else model.position[: tokens.shape[1]]
+    outputs = {EMBED: model.token[tokens] + positions}
     for node in GRAPH.nodes()[1:]:
         sources = circuit.sources(node)
         total = torch.zeros_like(outputs[EMBED])
@@ -44,7 +47,8 @@ def slow_logits(model, tokens, circuit):
         match node:
             case Head(layer, index):
                 attention = model.attentions[layer]
-                mixed = attention.mix((total[None, None],) * 3, (index,), Patterns(tokens))[0, 0]
+                read = (total[None, None],) * 3
+                mixed = attention.mix(read, (index,), Patterns(tokens), model.rotation)[0, 0]
                 outputs[node] = mixed @ attention.output[index].T
             case Mlp(layer):
                 outputs[node] = model.mlps[layer](total[None, None])[0, 0]
@@ -69,6 +73,42 @@ def test_a_circuit_computes_what_its_definition_says(circuit, seed, tied, biases
     model = random_model(tiny_architecture(tied=tied, biases=biases), seed, programs).double()
     tokens = random_tokens(model.architecture)
     assert agree(model(tokens, circuit=circuit), slow_logits(model, tokens, circuit))
+
+
+@given(st.data(), st.integers(0, 5), st.sampled_from([None, 2]), program_heads)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_circuit_of_a_parallel_model_computes_what_its_definition_says(data, seed, rotary, programs):
+    """An MLP reads beside the heads of its layer; the whole circuit is the plain forward."""
+    model = random_model(tiny_architecture(rotary=rotary, parallel=True), seed, programs).double()
+    tokens = random_tokens(model.architecture)
+    circuit = data.draw(circuits_in(model.graph))
+    assert agree(model(tokens, circuit=circuit), slow_logits(model, tokens, circuit))
+    assert agree(model(tokens), slow_logits(model, tokens, whole(model.graph)))
+
+
+def test_gaps_of_a_parallel_model_are_those_of_its_graph(monkeypatch):
+    """The stream with gaps subtracts nothing that a node beside it has written."""
+    monkeypatch.setattr("circuitproof.nn.edge_masks._LARGE", 0)
+    model = random_model(tiny_architecture(parallel=True)).double()
+    tokens = random_tokens(model.architecture)
+    for circuit in (whole(model.graph), *whole(model.graph).lesions()):
+        assert edge_masks_of([circuit]).is_nearly_whole
+        assert agree(model(tokens, circuit=circuit), slow_logits(model, tokens, circuit))
+
+
+def test_rotations_are_saved_with_the_model_and_never_trained():
+    """They are tensors of the file and no parameters."""
+    model = random_model(tiny_architecture(rotary=2))
+    tables = {"rotary.cos", "rotary.sin"}
+    assert {name: tuple(view.shape) for name, view in model.named_slices().items()} == dict(
+        tensor_shapes(model.architecture)
+    )
+    trained = sum(parameter.numel() for parameter in model.parameters())
+    held = {name: view.numel() for name, view in model.named_slices().items()}
+    assert trained == sum(size for name, size in held.items() if name not in tables)
+    cosines, sines = model.rotation.tables()
+    assert torch.equal(cosines[:, 0], torch.arange(5.0).double().cos().float())
+    assert torch.equal(sines[:, 0], torch.arange(5.0).double().sin().float())
 
 
 @given(circuits_of_graph)

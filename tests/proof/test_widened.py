@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from ablated_circuits import CANDIDATES, ablation_of, circuit_of, model_of, prompts_of
-from circuitproof.bundle.files import bundle_files, write_bundle
+from circuitproof.bundle.files import bundle_files
 from circuitproof.circuits.ablation import ZERO
 from circuitproof.circuits.readers import reads_prompt
 from circuitproof.errors import InputError, UsageError
@@ -30,7 +30,6 @@ from circuitproof.proof.verdict import Verdict
 from circuitproof.reports.counterexamples import counterexample_lines
 from circuitproof.solvers.obligations import Questions
 from circuitproof.verbs.counterexamples import counterexample_to_json
-from circuitproof_check.main import Outcome, check
 from hand_models import freeze, table_task
 from mutants import applied_mutants, placed
 from pattern_claims import random_claim
@@ -223,20 +222,9 @@ def test_solvers_are_not_asked_in_an_enclosing_arithmetic():
         Questions(widened(tiny(1), Fraction(1))).obligations(Equivalence())
 
 
-def test_enclosed_logits_are_written_into_no_certificate():
-    """They are no folds; what is proved or refuted by them is not written at all."""
+def test_a_certificate_knows_no_other_enclosing_arithmetic():
+    """What a checker cannot compute again is not written at all, be it proved, refuted or open."""
     claim = tiny_claim(4, Equivalence())
-    assert verdicts(claim) != [Verdict.UNDECIDED]
-    with pytest.raises(InputError, match="rests on enclosed logits, for which certificates have no leaf"):
-        bundle_files(prove(widened(claim, Fraction(0))))
-
-
-def test_a_checker_knows_no_arithmetic_but_exact_numbers(tmp_path):
-    """Open answers can be written; the checker does not know the arithmetic that leaves them open."""
-    battery = prove(widened(tiny_claim(4, Equivalence(), Necessity()), HUGE))
-    write_bundle(tmp_path / "named", battery)
-    outcome, sentence = check(tmp_path / "named")
-    assert outcome is Outcome.INVALID
-    assert "widened" in sentence
-    write_bundle(tmp_path / "exact", replace(battery, claim=tiny_claim(4, Equivalence(), Necessity())))
-    assert check(tmp_path / "exact")[0] is Outcome.INCOMPLETE
+    for radius in (Fraction(0), HUGE):
+        with pytest.raises(InputError, match="certificates know no widened arithmetic; write no bundle"):
+            bundle_files(prove(widened(claim, radius)))

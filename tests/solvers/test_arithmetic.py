@@ -13,6 +13,7 @@ from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.forward.binding import PrefixBinding
 from circuitproof.forward.cells import Cells
 from circuitproof.forward.forward import Forward, Trace
+from circuitproof.forward.prompts import PromptCells
 from circuitproof.models.operators import Attention, Gelu, GeluForm, LayerNorm, NoNorm
 from circuitproof.solvers.arithmetic import Symbolic
 from circuitproof.solvers.assertions import AssertionLog, AssertionSource, Naming
@@ -30,7 +31,7 @@ ONE = grid_of_fractions([[Fraction(1)]], 1)
 
 def both(frozen, circuit, prompts, trace):
     """Return exact logits, and the logits by solving the definitions of terms."""
-    cells = Cells(PrefixBinding(frozen.programs), biases=frozen.architecture.biases)
+    cells = PromptCells(frozen)
     stage, _ = cells.cells(circuit, prompts)
     exact = Exact()
     expected = Trace(Forward(frozen, cells, exact, CANDIDATES)).output(stage)
@@ -51,6 +52,14 @@ def test_the_whole_model_on_terms_has_the_exact_logits(norm, trace):
     assert found == expected
     formulas = [one.formula for group in log.groups for one in group.assertions]
     assert any(isinstance(part, VariableProduct) for formula in formulas for part in parts_of(formula))
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_rotary_positions_and_parallel_blocks_on_terms_have_the_exact_logits(trace):
+    """Rotations are linear: terms like any other map."""
+    frozen = freeze(random_model(tiny_architecture(rotary=2, parallel=True), seed=4))
+    expected, found, _ = both(frozen, whole(frozen.graph), [(1, 2, 3), (4, 0, 0)], trace)
+    assert found == expected
 
 
 def test_program_heads_have_no_products():

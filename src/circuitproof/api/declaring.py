@@ -147,7 +147,8 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
         "names": None if names is None else {str(token): word for token, word in names.items()},
     }
     given = {key: _plain(value) for key, value in keys.items() if value is not None}
-    return read_declared(given, f"task {name!r}", None if opened is None else opened.alphabet)
+    tokens = None if opened is None else opened.frozen.declaration.tokens
+    return read_declared(given, f"task {name!r}", tokens)
 
 
 def load_circuit(path: PathLike) -> Circuit:

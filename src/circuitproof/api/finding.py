@@ -1,6 +1,6 @@
 """Where models and circuits come from: extraction, and what others have released."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from circuitproof.api.arguments import PathLike, Progress, choice, needing_extras, paced, path_of, place_of
@@ -56,10 +56,49 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
 
 @needing_extras("import_hf")
 def import_hf(source: PathLike, out: PathLike) -> Model:
-    """Turn a GPT-2 of Hugging Face's, a directory on disk, into a model directory."""
+    """Turn a GPT-2 or GPT-NeoX of Hugging Face's, a directory on disk, into a model directory."""
     from circuitproof.importers.hugging_face import import_hf as convert
 
     convert(path_of("source", source), path_of("out", out))
+    return load_model(out)
+
+
+def import_tl(source: PathLike, out: PathLike, *, config: PathLike | None = None) -> Model:
+    """Turn a model of TransformerLens, a directory or a safetensors file, into a model directory.
+
+    Its configuration is `config.json` beside the tensors, or the file that `config` names.
+    """
+    from circuitproof.importers.transformer_lens import import_tl as convert
+
+    given = None if config is None else path_of("config", config)
+    convert(path_of("source", source), path_of("out", out), given)
+    return load_model(out)
+
+
+def from_transformer_lens(
+    model: object, out: PathLike, *, config: Mapping[str, object] | None = None
+) -> Model:
+    """Write a model directory of a live model of TransformerLens, or of its state and its configuration.
+
+        cp.from_transformer_lens(model, "model")
+        cp.from_transformer_lens(model.state_dict(), "model", config=model.cfg.to_dict())
+
+    What was folded or filled in is what `import-tl` tells of the same tensors in a file.
+    """
+    from circuitproof.importers.transformer_lens import from_live
+
+    from_live(model, path_of("out", out), config)
+    return load_model(out)
+
+
+def import_mingpt(source: PathLike, out: PathLike, *, zero_biases: bool = False) -> Model:
+    """Turn a model of minGPT or nanoGPT, a directory on disk, into a model directory.
+
+    A bias that is missing where others are there is refused, unless `zero_biases` says that zeros are meant.
+    """
+    from circuitproof.importers.min_gpt import import_mingpt as convert
+
+    convert(path_of("source", source), path_of("out", out), zero_biases=zero_biases)
     return load_model(out)
 
 

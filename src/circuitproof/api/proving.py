@@ -46,7 +46,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     progress: Progress | None = None,
     out: PathLike | None = None,
 ) -> Verification:
-    """Prove or refute what a circuit does on a task, in exact arithmetic over the FP32 weights.
+    """Prove or refute what a circuit does on a task, in exact or enclosed numbers, over the FP32 weights.
 
     `properties` are some of equivalence (every answer is right), invariance (decisions are alike within each
     class), necessity (without any edge some decision changes), robustness (no perturbation of at most
@@ -61,7 +61,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     bundle, which `cp.check` judges.
 
     Refuted and undecided are answers. Errors are a `CircuitproofError`: `InputError`, `DeclarationError`,
-    `NotExactError` (softmax, GELU, LayerNorm), `NumericError` (NaN in the weights) or `OutputError`.
+    `NotExactError` (softmax, GELU, LayerNorm over patterns), `NumericError` (NaN weights) or `OutputError`.
 
         cp.verify(model, "quotes", circuit, epsilon="1/100").verdict is cp.Verdict.PROVED
     """

@@ -25,7 +25,16 @@ from circuitproof.arithmetic.form_matrix import (
     settle,
 )
 from circuitproof.arithmetic.forms import Region, Sign
-from circuitproof.arithmetic.grid import Grid, add, matmul, multiply, multiply_columns, uniform, zeros
+from circuitproof.arithmetic.grid import (
+    Grid,
+    add,
+    matmul,
+    multiply,
+    multiply_columns,
+    rotate,
+    uniform,
+    zeros,
+)
 from circuitproof.arithmetic.protocol import Context, Contexts, RationalRow
 from circuitproof.errors import NotExactError
 from circuitproof.models.operators import Activation, Attention, Norm, band_of, slope_of
@@ -98,6 +107,14 @@ class Unbent:
     def mix(self, rows: Sequence[RationalRow], values: Forms) -> Forms:
         slopes = {place: _mixed(row, values.slopes) for place, row in enumerate(rows)}
         return _forms(Exact().mix(rows, values.constant), slopes)
+
+    def rotate(self, values: Forms, cosines: Grid, sines: Grid) -> Forms:
+        single = cosines.shape[0] == 1
+        slopes = {
+            row: rotate(grid, *(table.take([0 if single else row]) for table in (cosines, sines)))
+            for row, grid in values.slopes.items()
+        }
+        return _forms(rotate(values.constant, cosines, sines), slopes)
 
     def scores(self, queries: Forms, keys: Forms, contexts: Contexts, scale: Fraction) -> ScoreForms:
         return tuple(_scores(queries, keys, context, scale) for context in contexts)

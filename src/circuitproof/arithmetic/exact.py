@@ -18,6 +18,7 @@ from circuitproof.arithmetic.grid import (
     matmul,
     multiply,
     multiply_columns,
+    rotate,
 )
 from circuitproof.arithmetic.projection import project
 from circuitproof.arithmetic.protocol import Contexts, RationalRow
@@ -93,6 +94,9 @@ class Exact:
                 mixed[place] += numbers[source] * (common // values.denominators[source] * weight).numerator
             denominators.append(common)
         return Grid(mixed, values.exponent, tuple(denominators))
+
+    def rotate(self, values: Grid, cosines: Grid, sines: Grid) -> Grid:
+        return rotate(values, cosines, sines)
 
     def scores(self, queries: Grid, keys: Grid, contexts: Contexts, scale: Fraction) -> tuple[Row, ...]:
         """Return for each context the scaled products of its query with its keys.

@@ -1,33 +1,18 @@
-"""The one exact matrix: integers times a power of two, with a denominator per row, and one `matmul`.
-
-Products of large matrices are done by BLAS: the integers are cut into slices so narrow that a product of
-slices, summed over the inner axis, is an integer of at most 2⁵³: exact in FP64 in any order of summation.
-"""
+"""The one exact matrix: integers times a power of two, with a denominator per row, and one `matmul`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from circuitproof.arithmetic.digits import Integers, integer_product
 from circuitproof.errors import DeclarationError, NumericError
 
-Integers = npt.NDArray[Any]
-"""A matrix of machine integers or of Python integers."""
-
-_FLOAT64_BITS = 53
-"""FP64 holds integers up to 2⁵³ exactly."""
-_PLAIN_PRODUCTS = 1 << 12
-"""Up to so many products, Python's own integers are quicker than slicing."""
-_MOST_SLICES = 1 << 10
-"""Fewer products of slices than this, each of at most 2⁵³, add up within a machine integer."""
 _FLOAT32_MANTISSA = 23
 _INT64_ROOM = 62
-_WORD_BITS = 63
-"""A machine integer holds so many bits without a sign, or the last bits of a number with one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,12 +148,27 @@ def multiply_columns(grid: Grid, factors: Grid) -> Grid:
     return Grid(numbers, grid.exponent + factors.exponent, denominators)
 
 
+def rotate(grid: Grid, cosines: Grid, sines: Grid) -> Grid:
+    """Return the grid with pairs of coordinates rotated (`Arithmetic.rotate`), row by row of the tables."""
+    exponent = min(cosines.exponent, sines.exponent, 0)
+    common = tuple(map(lcm, cosines.denominators, sines.denominators))
+    cos, sin = (table.in_units(exponent) * _factors(common, table.denominators) for table in (cosines, sines))
+    half = cosines.shape[1]
+    numbers = grid.numbers.astype(object)
+    one, other, rest = numbers[:, :half], numbers[:, half : 2 * half], numbers[:, 2 * half :]
+    kept = (rest << -exponent) * _factors(common, (1,) * len(common))
+    turned = np.concatenate([one * cos - other * sin, other * cos + one * sin, kept], axis=1)
+    spread = common * len(numbers) if len(common) == 1 else common
+    denominators = tuple(d * below for d, below in zip(grid.denominators, spread, strict=True))
+    return Grid(turned, grid.exponent + exponent, denominators)
+
+
 def matmul(left: Grid, right: Grid) -> Grid:
     if left.shape[1] != right.shape[0]:
         raise DeclarationError(f"cannot multiply grids of shapes {left.shape} and {right.shape}")
     even = uniform(right)
     below = even.denominators[0] if even.denominators else 1
-    numbers = _integer_product(left.numbers, even.numbers)
+    numbers = integer_product(left.numbers, even.numbers)
     return Grid(numbers, left.exponent + even.exponent, tuple(d * below for d in left.denominators))
 
 
@@ -179,64 +179,6 @@ def uniform(grid: Grid) -> Grid:
     common = lcm(*grid.denominators)
     factors = _factors((common,) * len(grid.denominators), grid.denominators)
     return Grid(grid.numbers.astype(object) * factors, grid.exponent, (common,) * len(grid.denominators))
-
-
-def _integer_product(left: Integers, right: Integers) -> Integers:
-    inner = left.shape[1]
-    if not left.any():
-        return np.zeros((left.shape[0], right.shape[1]), dtype=object)
-    if left.size * right.shape[1] <= _PLAIN_PRODUCTS:
-        return _plain_product(left, right)
-    width = (_FLOAT64_BITS - inner.bit_length()) // 2
-    lefts, rights = _slices(left, width), _slices(right, width)
-    if min(len(lefts), len(rights)) >= _MOST_SLICES:
-        return _plain_product(left, right)
-    totals: list[Any] = [0] * (len(lefts) + len(rights) - 1)
-    stacked = np.concatenate(lefts)
-    for j, other in enumerate(rights):
-        for i, product in enumerate(np.split((stacked @ other).astype(np.int64), len(lefts))):
-            totals[i + j] = totals[i + j] + product
-    return _joined(totals, width)
-
-
-def _joined(totals: Sequence[Integers], width: int) -> Integers:
-    """Return the sum of machine integers that each count `width` more bits than the one before.
-
-    They are carried into digits of `width` bits, and several digits become one Python integer at a time.
-    """
-    carry: Integers = np.zeros_like(totals[0])
-    digits: list[Integers] = []
-    for total in totals[:-1]:
-        carried = total + carry
-        digits.append(carried & ((1 << width) - 1))
-        carry = carried >> width
-    result = (totals[-1] + carry).astype(object) << (width * len(digits))
-    step = _WORD_BITS // width
-    for place in range(0, len(digits), step):
-        word = sum(digit << (width * k) for k, digit in enumerate(digits[place : place + step]))
-        result = result + (np.asarray(word).astype(object) << (width * place))
-    return result
-
-
-def _plain_product(left: Integers, right: Integers) -> Integers:
-    return np.asarray(left.astype(object) @ right.astype(object))
-
-
-def _slices(numbers: Integers, width: int) -> list[npt.NDArray[np.float64]]:
-    """Cut integers into digits of `width` bits, lowest first; only the last digit has a sign."""
-    bits = max(int(numbers.max(initial=0)), -int(numbers.min(initial=0))).bit_length()
-    count = max(1, -(-bits // width))
-    step = _WORD_BITS // width if numbers.dtype == object else count
-    words = [_digit(numbers, width * step, place, -(-count // step)) for place in range(-(-count // step))]
-    machine = [word.astype(np.int64) for word in words]
-    places = (divmod(place, step) for place in range(count))
-    return [_digit(machine[word], width, k, count - word * step).astype(np.float64) for word, k in places]
-
-
-def _digit(numbers: Integers, width: int, place: int, count: int) -> Integers:
-    """Return the digit of `width` bits at a place; the last of `count` keeps the sign and what is above."""
-    shifted = numbers >> (width * place)
-    return shifted if place == count - 1 else shifted & ((1 << width) - 1)
 
 
 def _spread(left: Grid, right: Grid) -> tuple[Grid, Grid]:

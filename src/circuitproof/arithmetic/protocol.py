@@ -53,6 +53,14 @@ class Arithmetic(Protocol[V, W]):
         """Return sums of rows with known weights; an empty sum is zero."""
         ...
 
+    def rotate(self, values: V, cosines: Grid, sines: Grid) -> V:
+        """Rotate pairs of coordinates of each row by the same row of the tables, or by their only one.
+
+        With h columns in a table, (a, b) at m and m + h become (a·cos − b·sin, b·cos + a·sin); coordinates
+        from 2h on stay.
+        """
+        ...
+
     def scores(self, queries: V, keys: V, contexts: Contexts, scale: Fraction) -> W:
         """Return for each context the scaled products of its query with its keys."""
         ...

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from circuitproof.bundle.numbered import Numbering
 from circuitproof.bundle.tensors import Extract, extracts, safetensors_bytes
+from circuitproof.errors import InputError
 from circuitproof.files.canonical import Json, canonical_json, digest_bytes, readable_json
 from circuitproof.files.reading import write_rational
 from circuitproof.files.sealed import write_sealed
 from circuitproof.models.declaration import programs_to_json
+from circuitproof.proof.arithmetic import ClaimArithmetic, EnclosedNumbers, ExactNumbers
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.verdict import Answer, Battery
 
@@ -37,6 +39,7 @@ def bundle_files(battery: Battery) -> Mapping[str, bytes]:
     certificate: Json = {
         "format": CERTIFICATE_FORMAT,
         "claim": str(digest_bytes(stated)),
+        **_precision(claim.arithmetic),
         "folds": [[write_rational(logit) for logit in fold.logits] for fold in numbers.folds],
         "answers": answers,
     }
@@ -46,6 +49,15 @@ def bundle_files(battery: Battery) -> Mapping[str, bytes]:
         WEIGHTS: safetensors_bytes(claim.frozen.file, chosen),
         CERTIFICATE: canonical_json(certificate),
     }
+
+
+def _precision(arithmetic: ClaimArithmetic) -> dict[str, Json]:
+    """Return how precisely an enclosed claim was computed: all that a certificate says of its logits."""
+    if isinstance(arithmetic, ExactNumbers):
+        return {}
+    if not isinstance(arithmetic, EnclosedNumbers):
+        raise InputError(f"certificates know no {arithmetic.kind} arithmetic; write no bundle")
+    return {"precision": arithmetic.precision}
 
 
 def _answer_to_json(answer: Answer, numbers: Numbering) -> Json:
@@ -64,7 +76,7 @@ def _claim_to_json(claim: Claim, domain: Json, chosen: Sequence[Extract]) -> Jso
         "arithmetic": claim.arithmetic.kind,
         "architecture": frozen.architecture.to_json(),
         "programs": programs_to_json(frozen.programs),
-        "circuit": claim.circuit.to_json(),
+        "circuit": claim.circuit.in_claim(),
         "task": claim.task.in_claim(),
         "domain": domain,
         "weights": {extract.name: extract.to_json(frozen.file) for extract in chosen},

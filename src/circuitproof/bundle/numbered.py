@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
 
-from circuitproof.errors import InputError
 from circuitproof.files.canonical import Json
 from circuitproof.files.reading import write_rational
 from circuitproof.models.declaration import head_key
@@ -33,8 +32,10 @@ from circuitproof.proof.evidence import (
     Replayed,
     Settled,
     TensorSplit,
+    logits_of,
 )
 from circuitproof.proof.fold import Fold
+from circuitproof.proof.known import known_decision
 from circuitproof.proof.regions.regions import tree_to_json
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.labelled import Label
@@ -100,14 +101,18 @@ class Numbering:
     def _prompt_leaves(self, children: Sequence[Leaf]) -> Iterator[dict[str, Json]]:
         """Walk the leaves as JSON; a tree of regions that an earlier prompt has is named by that prompt."""
         owners: dict[int, int] = {}
-        for prompt, leaf in enumerate(map(_exact, children)):
-            owner = prompt if leaf.regions is None else owners.setdefault(id(leaf.regions), prompt)
+        for prompt, leaf in enumerate(children):
+            tree = leaf.regions if isinstance(leaf, FoldLeaf) else None
+            owner = prompt if tree is None else owners.setdefault(id(tree), prompt)
             if owner == prompt:
                 yield self._leaf(leaf)
             else:
+                assert isinstance(leaf, FoldLeaf)  # noqa: S101  # it has a tree
                 yield {**self._leaf(replace(leaf, regions=None)), "regions": {"as prompt": owner}}
 
-    def _leaf(self, leaf: FoldLeaf) -> dict[str, Json]:
+    def _leaf(self, leaf: Leaf) -> dict[str, Json]:
+        if isinstance(leaf, EnclosureLeaf):
+            return self._decided(leaf)
         content: dict[str, Json] = {"fold": self._fold(leaf.fold)}
         if leaf.second is not None:
             content[self.second] = self._fold(leaf.second)
@@ -117,8 +122,13 @@ class Numbering:
             content["regions"] = tree_to_json(leaf.regions)
         return content
 
+    def _decided(self, leaf: EnclosureLeaf) -> dict[str, Json]:
+        """Return what enclosed logits decide; a certificate never says where they lie."""
+        names = zip(("decided", self.second), logits_of(leaf), strict=False)
+        return {name: min(known_decision(found)) for name, found in names}
+
     def _replayed(self, replayed: Replayed) -> Json:
-        leaf = self._leaf(_exact(replayed.leaf))
+        leaf = self._leaf(replayed.leaf)
         content: dict[str, Json] = {"prompt": self.prompts[replayed.prompt], **leaf}
         if replayed.perturbation is not None:
             content["eta"] = _rationals(replayed.perturbation)
@@ -126,16 +136,6 @@ class Numbering:
 
     def _fold(self, fold: Fold) -> int:
         return self.folds.setdefault(fold, len(self.folds))
-
-
-def _exact(leaf: Leaf) -> FoldLeaf:
-    """Refuse enclosed logits: they are no fold, and a certificate has no other leaf for logits yet."""
-    if isinstance(leaf, EnclosureLeaf):
-        raise InputError(
-            "an answer rests on enclosed logits, for which certificates have no leaf; "
-            "claim in exact arithmetic, or write no bundle"
-        )
-    return leaf
 
 
 def _answer(answer: Label | int | TokenClass | Fraction | tuple[int, int]) -> dict[str, Json]:

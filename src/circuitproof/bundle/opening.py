@@ -84,6 +84,8 @@ class OpenedBundle:
     answers: tuple[Answered, ...]
     folds: tuple[tuple[Fraction, ...], ...]
     """Rows of exact logits, to which evidence refers by number."""
+    precision: int | None
+    """How precisely logits are enclosed, in bits; nothing where they are exact."""
 
 
 def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:
@@ -94,7 +96,7 @@ def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:
     )
     architecture = read_architecture(claim.fields("architecture"))
     programs = read_program_lines(claim.fields("programs"), architecture)
-    circuit = parse_circuit(claim.value("circuit"), claim.path("circuit"))
+    circuit = parse_circuit(claim.value("circuit"), claim.path("circuit"), architecture.graph)
     answers = certificate.each("answers", lambda one: _read_answer(one, circuit))
     return OpenedBundle(
         path,
@@ -108,6 +110,7 @@ def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:
         read_pattern(asked) if asked.has("pattern") else None,
         answers,
         tuple(tuple(map(Fraction, row)) for row in certificate.text_rows("folds")),
+        certificate.integer("precision") if certificate.has("precision") else None,
     )
 
 

@@ -10,7 +10,7 @@ from circuitproof.circuits.ablation import Zero, ablated_prompts
 from circuitproof.circuits.graph import Head, Mlp, Node
 from circuitproof.files.canonical import Json
 from circuitproof.forward.frozen import BYTES_PER_NUMBER, WeightFile
-from circuitproof.models.architecture import Shapes
+from circuitproof.models.architecture import ROTARY_TABLES, Shapes
 from circuitproof.proof.claim import Claim
 
 
@@ -67,7 +67,7 @@ def _partial(claim: Claim, tokens: frozenset[int]) -> Mapping[str, tuple[int, ..
     read = tokens.union(candidates) if claim.frozen.architecture.tied else tokens
     return {
         "embed.token": tuple(sorted(read)),
-        "embed.position": tuple(range(longest)),
+        **dict.fromkeys(("embed.position", *ROTARY_TABLES), tuple(range(longest))),
         "logits.weight": tuple(candidates),
         "logits.bias": tuple(candidates),
     }

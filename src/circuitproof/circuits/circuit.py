@@ -133,6 +133,11 @@ class Circuit:
         return digest_json(self.to_json())
 
     def to_json(self) -> Json:
+        beside: dict[str, Json] = {"parallel": True} if self.graph.is_parallel else {}
+        return self.in_claim() | beside
+
+    def in_claim(self) -> dict[str, Json]:
+        """Return what stands in a claim, whose architecture says whether heads and MLPs are parallel."""
         return {
             "layers": self.graph.layers,
             "heads": self.graph.heads,
@@ -152,6 +157,10 @@ def _outside(edge: Edge, graph: Graph) -> str:
     if edge.source not in graph or edge.reader not in graph:
         mlps = "" if graph.has_mlps else " without MLPs"
         return f"edge {edge} is outside {graph.layers} layers of {graph.heads} heads{mlps}"
+    if not graph.orders(edge.source, edge.target):
+        return (
+            f"there is no edge {edge}: {edge.target} reads beside the heads of its layer, which are parallel"
+        )
     if graph.granularity is Granularity.PORT:
         return f"edge {edge} feeds a whole head, but the circuit tells query, key and value apart; name one"
     return f"edge {edge} feeds a port, but the granularity of the circuit is {graph.granularity}, want port"

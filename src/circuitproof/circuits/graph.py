@@ -19,7 +19,7 @@ ComputationOrder: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Embed:
-    """Outputs token plus position embedding."""
+    """Outputs the token embedding, plus that of the position where positions are learned."""
 
     @property
     def place(self) -> ComputationOrder:
@@ -46,7 +46,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Mlp:
-    """The feed-forward block of one layer; it reads after the heads of its layer."""
+    """The feed-forward block of one layer; it reads after the heads of its layer, or beside them."""
 
     layer: int
 
@@ -154,12 +154,16 @@ class Graph:
 
     >>> len(Graph(2, 2).edges()), len(Graph(2, 2, Granularity.PORT).edges())
     (26, 46)
+    >>> len(Graph(2, 2, is_parallel=True).edges())
+    22
     """
 
     layers: int
     heads: int
     granularity: Granularity = Granularity.HEAD
     has_mlps: bool = True
+    is_parallel: bool = False
+    """Whether the MLP of a layer reads what its heads read, and so not what they put out."""
 
     def __post_init__(self) -> None:
         if self.layers < 1 or self.heads < 1:
@@ -184,7 +188,14 @@ class Graph:
         """Say whether an edge joins nodes of this graph, and tells ports apart as it does."""
         is_told = isinstance(edge.target, Port) or not isinstance(edge.target, Head)
         is_fine = is_told if self.granularity is Granularity.PORT else not isinstance(edge.target, Port)
-        return edge.source in self and edge.reader in self and is_fine
+        return (
+            edge.source in self and edge.reader in self and is_fine and self.orders(edge.source, edge.target)
+        )
+
+    def orders(self, source: Node, target: Target) -> bool:
+        """Say whether a node is computed before a port reads."""
+        depth = 1 if self.is_parallel else 2
+        return source.place[:depth] < target.place[:depth]
 
     def ports(self, node: Node) -> tuple[Target, ...]:
         """Return where edges into a node end."""
@@ -202,7 +213,7 @@ class Graph:
     def edges(self) -> tuple[Edge, ...]:
         """Return every edge, sorted by source and then by target."""
         pairs = product(self.nodes(), self.targets())
-        return tuple(Edge(source, target) for source, target in pairs if source.place[:2] < target.place[:2])
+        return tuple(Edge(source, target) for source, target in pairs if self.orders(source, target))
 
     def targets(self) -> tuple[Target, ...]:
         """Return where edges end, in the order of computation."""
@@ -210,7 +221,7 @@ class Graph:
 
     def sources(self, target: Target) -> tuple[Node, ...]:
         """Return the nodes that are computed before a port."""
-        return tuple(node for node in self.nodes() if node.place[:2] < target.place[:2])
+        return tuple(node for node in self.nodes() if self.orders(node, target))
 
     def heads_of(self, layer: int) -> tuple[Head, ...]:
         return tuple(Head(layer, index) for index in range(self.heads))

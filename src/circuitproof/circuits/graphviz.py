@@ -14,7 +14,7 @@ out: neither is an edge of the circuit. A drawing has neither sizes nor an ablat
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from circuitproof.circuits.circuit import Circuit
@@ -202,8 +202,9 @@ def _circuit(kept: Sequence[_Drawn], nodes: Iterable[str], where: str, sizes: Gr
         raise InputError(f"{where} feeds {whole} as a whole and ports of heads apart; want one of the two")
     graph = sizes or _sizes([*ends.values()])
     told = Granularity.PORT if has_ports else Granularity.HEAD
-    graph = Graph(graph.layers, graph.heads, told, graph.has_mlps)
-    return Circuit(graph, frozenset(_edge(source, target) for _, source, target in wired))
+    return Circuit(
+        replace(graph, granularity=told), frozenset(_edge(source, target) for _, source, target in wired)
+    )
 
 
 def _end(name: str, where: str) -> Target:

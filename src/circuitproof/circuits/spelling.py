@@ -54,26 +54,27 @@ def load_circuit(path: Path, sizes: Graph | None = None) -> Circuit:
     """Read a circuit file in any spelling.
 
     What a file does not tell is taken from the `sizes` of its model, if they are given: whether there are
-    MLPs, and of a drawing of ACDC's how many layers and heads.
+    MLPs and whether they read beside the heads, and of a drawing of ACDC's how many layers and heads.
     """
     if path.suffix in SUFFIXES:
         return parse_graphviz(read_text(path), str(path), sizes)
     content = of_kind(read_json(path), str(path), FileKind.CIRCUIT)
-    return parse_circuit(content, str(path), has_mlps=sizes is None or sizes.has_mlps)
+    return parse_circuit(content, str(path), sizes)
 
 
-def parse_circuit(content: object, where: str, *, has_mlps: bool = True) -> Circuit:
+def parse_circuit(content: object, where: str, model: Graph | None = None) -> Circuit:
     """Read a circuit in any of the three spellings; the shape of `edges` and the key `n_layers` tell.
 
-    `has_mlps` says whether the model has MLPs, where the circuit does not.
+    `model` is the graph of its model: what MLPs there are, where the circuit does not say so.
     """
+    beside = Graph(1, 1) if model is None else model
     fields = Fields(content, where)
     with about(where):
         if isinstance(fields.value("edges"), dict):
-            return _parse_eap_ig(fields, has_mlps)
+            return _parse_eap_ig(fields, beside)
         if fields.has("n_layers"):
-            return _parse_release(fields)
-        return _parse_ours(content, where, has_mlps)
+            return _parse_release(fields, beside)
+        return _parse_ours(content, where, beside)
 
 
 def parse_nodes(name: str, graph: Graph, where: str) -> tuple[Node, ...]:
@@ -127,13 +128,14 @@ def _nodes_of(match: re.Match[str], graph: Graph) -> tuple[Node, ...]:
     return (Head(int(layer), int(index)),)
 
 
-def _parse_ours(content: object, where: str, has_mlps: bool) -> Circuit:  # noqa: FBT001  # one reader
+def _parse_ours(content: object, where: str, model: Graph) -> Circuit:
     with reading(content, where) as fields:
         told = Granularity.HEAD
         if fields.has("granularity"):
             told = fields.choice("granularity", Granularity)
-        mlps = fields.boolean("mlps") if fields.has("mlps") else has_mlps
-        graph = Graph(fields.integer("layers", least=1), fields.integer("heads", least=1), told, mlps)
+        mlps = fields.boolean("mlps") if fields.has("mlps") else model.has_mlps
+        beside = fields.only_true("parallel") or model.is_parallel
+        graph = Graph(fields.integer("layers", least=1), fields.integer("heads", least=1), told, mlps, beside)
         ablation = read_ablation(fields, "ablation")
         edges = fields.texts("edges")
     return parse_edges(graph, edges, where, ablation)
@@ -174,8 +176,13 @@ def _pair(value: object, where: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return pair[0], pair[1]
 
 
-def _parse_release(fields: Fields) -> Circuit:
-    graph = Graph(fields.integer("n_layers", least=1), fields.integer("n_heads", least=1))
+def _sized(sizes: Fields, model: Graph) -> Graph:
+    layers, heads = sizes.integer("n_layers", least=1), sizes.integer("n_heads", least=1)
+    return Graph(layers, heads, has_mlps=model.has_mlps, is_parallel=model.is_parallel)
+
+
+def _parse_release(fields: Fields, model: Graph) -> Circuit:
+    graph = _sized(fields, model)
     ablation = read_ablation(fields, "ablation")
     names = fields.each("edges", lambda edge: (edge.text("source"), edge.text("target")))
     count = fields.integer("num_edges") if fields.has("num_edges") else len(names)
@@ -184,12 +191,11 @@ def _parse_release(fields: Fields) -> Circuit:
     return _kept(graph, ablation, names, fields.where)
 
 
-def _parse_eap_ig(fields: Fields, has_mlps: bool) -> Circuit:  # noqa: FBT001  # one reader
+def _parse_eap_ig(fields: Fields, model: Graph) -> Circuit:
     sizes = fields.fields("cfg")
-    if sizes.has("parallel_attn_mlp") and sizes.boolean("parallel_attn_mlp"):
-        raise InputError(f"{fields.where}: attention and MLP in parallel are not supported, want a sequence")
-    layers, heads = sizes.integer("n_layers", least=1), sizes.integer("n_heads", least=1)
-    graph = Graph(layers, heads, has_mlps=has_mlps)
+    graph = _sized(sizes, model)
+    if sizes.has("parallel_attn_mlp"):
+        graph = replace(graph, is_parallel=sizes.boolean("parallel_attn_mlp"))
     inputs = _kept_inputs(fields.fields("edges"))
     nodes = fields.fields("nodes") if fields.has("nodes") else Fields({}, fields.path("nodes"))
     _refuse_partial_nodes(fields, nodes)

@@ -118,7 +118,8 @@ def model_in(bundle: Path) -> Frozen:
 def identity_in(bundle: Path) -> LesionIdentity | None:
     """Return the lesion identity that a bundle claims, with whatever base, if it claims one."""
     stated = read_fields(bundle / CLAIM)
-    circuit = parse_circuit(stated.value("circuit"), stated.path("circuit"))
+    graph = read_architecture(stated.fields("architecture")).graph
+    circuit = parse_circuit(stated.value("circuit"), stated.path("circuit"), graph)
     found = stated.each("properties", lambda one: read_property(one, circuit))
     return next((prop for prop in found if isinstance(prop, LesionIdentity)), None)
 
@@ -153,7 +154,7 @@ def is_stated_in(bundle: Path, claim: Claim) -> bool:
     wanted: dict[str, Json] = {
         "architecture": frozen.architecture.to_json(),
         "programs": programs_to_json(frozen.programs),
-        "circuit": claim.circuit.to_json(),
+        "circuit": claim.circuit.in_claim(),
         "task": claim.task.in_claim(),
         "properties": [prop.to_json() for prop in claim.properties],
     }

@@ -15,6 +15,7 @@ GROUPS = {
     "Claim": ("model", "task", "circuit", "ablation", "properties", "agrees_with"),
     "Robustness": ("epsilon", "at", "positions", "method", "budget"),
     "Patterns": ("pattern", "limits", "regions", "listed"),
+    "Enclosed logits": ("precision",),
     "Solvers": ("engine", "anchors", "seconds", "branches"),
     "Output": ("deadline", "measure_floats", "out", "as_json", "force", "help"),
 }

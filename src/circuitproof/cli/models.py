@@ -13,6 +13,8 @@ from circuitproof.files.reading import alone
 from circuitproof.files.replacing import Folder
 
 if TYPE_CHECKING:
+    from circuitproof.files.canonical import Json
+    from circuitproof.importers.foreign import Foreign
     from circuitproof.importers.hugging_face_comparison import LogitAgreement
     from circuitproof.tasks.alphabet import Alphabet
     from circuitproof.verbs.models import Described
@@ -90,7 +92,11 @@ def install(
 
 def import_hf(
     source: Annotated[
-        str, Argument(metavar="DIR|NAME", help="A Hugging Face GPT-2: a directory, or its name on the Hub.")
+        str,
+        Argument(
+            metavar="DIR|NAME",
+            help="A GPT-2 or GPT-NeoX (Pythia) of Hugging Face's: a directory, or its name on the Hub.",
+        ),
     ],
     out: ModelOut,
     compare: Annotated[
@@ -100,11 +106,9 @@ def import_hf(
     revision: Annotated[str | None, Option("--revision", help="A commit or tag, for a name.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Turn a Hugging Face GPT-2 into a model directory: the same numbers and operators, nothing folded."""
+    """Turn a GPT-2 or GPT-NeoX of Hugging Face's into a model directory: the same numbers and operators."""
     from circuitproof.importers.hugging_face import import_hf as convert
     from circuitproof.importers.hugging_face import locate
-    from circuitproof.reports.words import exactness
-    from circuitproof.verbs.models import count_parameters
 
     folder = locate(source, revision)
     agreements: list[LogitAgreement] = []
@@ -114,15 +118,12 @@ def import_hf(
 
         agreements.append(beside(folder, model))
 
-    declaration = convert(folder, out, accept if compare else None)
-    parameters = count_parameters(declaration)
+    found = convert(folder, out, accept if compare else None)
     if as_json:
         compared = agreements[0] if agreements else None
-        show_json({"model": out, "source": folder, "parameters": parameters, "compared": compared})
+        show_json({**_imported(found, out), "compared": compared})
         return
-    named = "tokens have names" if declaration.alphabet else "no tokenizer, so tokens have no names"
-    show_line(f"{out} holds {folder}: {parameters} parameters, {named}")
-    show_line(exactness(declaration))
+    _show_imported(found, out)
     if not agreements:
         show_line(
             "its logits were not compared with those of transformers; --compare does so before it is written"
@@ -132,6 +133,66 @@ def import_hf(
             f"logits at {one.positions} positions differ from those of transformers by {one.difference:.2g} "
             f"in FP64 and {one.difference_fp32:.2g} in FP32; the largest is {one.largest_logit:.3g}"
         )
+
+
+def import_tl(
+    source: Annotated[
+        Path,
+        Argument(
+            metavar="DIR|FILE", help="A directory of config.json and safetensors, or a safetensors file."
+        ),
+    ],
+    out: ModelOut,
+    config: Annotated[
+        Path | None, Option("--config", help="Its configuration, where that is not config.json beside it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Turn a model of TransformerLens, in any of its layouts, into a model directory."""
+    from circuitproof.importers.transformer_lens import import_tl as convert
+
+    _tell_imported(convert(source, out, config), out, as_json=as_json)
+
+
+def import_mingpt(
+    source: Annotated[
+        Path,
+        Argument(metavar="DIR", help="A minGPT or nanoGPT: a directory of config.json and safetensors."),
+    ],
+    out: ModelOut,
+    zero_biases: Annotated[
+        bool, Option("--zero-biases", help="Take a bias that is missing, though others are there, as zeros.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Turn a model of minGPT or nanoGPT into a model directory."""
+    from circuitproof.importers.min_gpt import import_mingpt as convert
+
+    _tell_imported(convert(source, out, zero_biases=zero_biases), out, as_json=as_json)
+
+
+def _tell_imported(found: "Foreign", out: Path, *, as_json: bool) -> None:
+    if as_json:
+        show_json(_imported(found, out))
+    else:
+        _show_imported(found, out)
+
+
+def _imported(found: "Foreign", out: Path) -> "dict[str, Json]":
+    notes: list[Json] = [*found.notes]
+    return {"model": str(out), "source": found.where, "parameters": found.parameters, "notes": notes}
+
+
+def _show_imported(found: "Foreign", out: Path) -> None:
+    """Say what was written, and everything that was done to it."""
+    from circuitproof.reports.words import exactness
+
+    declared = found.declaration
+    named = "tokens have names" if declared.alphabet else "no tokenizer, so tokens have no names"
+    show_line(f"{out} holds {found.where}: {found.parameters} parameters, {named}")
+    for note in found.notes:
+        show_line(f"note: {note}")
+    show_line(exactness(declared))
 
 
 def import_tracr(

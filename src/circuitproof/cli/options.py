@@ -38,6 +38,15 @@ Against = Annotated[Path | None, Option("--against", help="The model directory t
 Operations = Annotated[
     int | None, Option("--operations", min=1, help="How much work checking may be, as in the checker.")
 ]
+PrecisionOption = Annotated[
+    int,
+    Option(
+        "--precision",
+        min=16,
+        max=4096,
+        help="The most bits that logits are enclosed with, where softmax, GELU or LayerNorm are used.",
+    ),
+]
 AsJson = Annotated[bool, Option("--json", help="Print the result as JSON, for programs.")]
 ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model directory.")]
 _OUT = Option("--out", help="Where the result is written.")

@@ -26,6 +26,7 @@ from circuitproof.cli.options import (
     ModelOption,
     PatternText,
     Perturbed,
+    PrecisionOption,
     Properties,
     Regions,
     TaskName,
@@ -65,12 +66,13 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     limits: LimitsOption = False,
     regions: Regions = 4096,
     listed: ListedOption = 1024,
+    precision: PrecisionOption = 512,
     ablation: Ablated = None,
     measure_floats: MeasureFloats = False,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence to check."""
+    """Prove or refute what a circuit does on a task, in exact or enclosed numbers, with evidence to check."""
     from circuitproof.verbs.verification import PerturbationSite, Request
 
     place = PerturbationSite(at, positions)
@@ -83,11 +85,11 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         ablation=ablation,
         properties=_properties(properties, epsilon, agrees_with, model),
         place=place,
-        effort=Effort(method, budget, regions, listed),
+        effort=Effort(method, budget, regions, listed, precision),
         pattern=pattern,
         find_limits=limits,
         only_of_patterns=given(context, "regions", "listed"),
-        only_of_lists=given(context, "measure_floats", "method", "budget"),
+        only_of_lists=given(context, "measure_floats", "method", "budget", "precision"),
     )
     if engine is not Engine.EXACT:
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)

@@ -15,6 +15,7 @@ class HelpPanel(StrEnum):
     """The parts of the help, in the order of use."""
 
     IN = "Bring in"
+    IMPORT = "Import"
     FIND = "Find"
     PROVE = "Prove"
     CHANGE = "Change"
@@ -42,14 +43,20 @@ COMMANDS = {
     ),
     "import-release": CommandEntry(
         "circuitproof.cli.discovery",
-        HelpPanel.IN,
+        HelpPanel.IMPORT,
         "circuitproof import-release release/norm_free --out released",
     ),
     "import-hf": CommandEntry(
-        "circuitproof.cli.models", HelpPanel.IN, "circuitproof import-hf gpt2 --out imported --compare"
+        "circuitproof.cli.models", HelpPanel.IMPORT, "circuitproof import-hf gpt2 --out imported --compare"
+    ),
+    "import-tl": CommandEntry(
+        "circuitproof.cli.models", HelpPanel.IMPORT, "circuitproof import-tl lens --out imported"
+    ),
+    "import-mingpt": CommandEntry(
+        "circuitproof.cli.models", HelpPanel.IMPORT, "circuitproof import-mingpt mingpt --out imported"
     ),
     "import-tracr": CommandEntry(
-        "circuitproof.cli.models", HelpPanel.IN, "circuitproof import-tracr length --out model"
+        "circuitproof.cli.models", HelpPanel.IMPORT, "circuitproof import-tracr length --out model"
     ),
     "evaluate": CommandEntry(
         "circuitproof.cli.measuring", HelpPanel.FIND, "circuitproof evaluate --model run/model --task quotes"

@@ -64,6 +64,12 @@ class Fields:
     def boolean(self, key: str) -> bool:
         return _typed(self.value(key), bool, self.path(key))
 
+    def only_true(self, key: str) -> bool:
+        """Say whether a key is there, which is written only where it is true."""
+        if self.has(key) and not self.boolean(key):
+            raise InputError(f"{self.path(key)} is false, want true, or the key left out")
+        return self.has(key)
+
     def integer(self, key: str, *, least: float = 0) -> int:
         number = _typed(self.value(key), int, self.path(key))
         if number < least:

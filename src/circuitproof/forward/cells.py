@@ -29,6 +29,7 @@ from circuitproof.circuits.graph import (
 )
 from circuitproof.errors import InputError
 from circuitproof.forward.binding import Binding, P
+from circuitproof.models.architecture import Architecture
 from circuitproof.tasks.domain import Prompt
 
 T = TypeVar("T")
@@ -85,6 +86,12 @@ InputPart: TypeAlias = TokenPart | PositionPart | BiasPart | StagePart | PortPar
 
 
 EMBEDDING: tuple[InputPart, ...] = (TokenPart(), PositionPart())
+"""What `embed` adds up where positions are learned."""
+
+
+def embedding_of(architecture: Architecture) -> tuple[InputPart, ...]:
+    """Return what `embed` adds up: rotated positions are no part of it."""
+    return EMBEDDING if architecture.rotary is None else (TokenPart(),)
 
 
 class Rows(Generic[T]):

@@ -1,13 +1,13 @@
 """The forward pass, said once, over any arithmetic: stage after stage, each distinct row computed once."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Generic, TypeAlias, assert_never
 
 from circuitproof.arithmetic.grid import Grid, zeros
-from circuitproof.arithmetic.protocol import Arithmetic, V, W
+from circuitproof.arithmetic.protocol import Arithmetic, Context, Contexts, V, W
 from circuitproof.circuits.graph import Embed, Head, LogitsNode, Mlp, Port
 from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.forward.cells import (
@@ -23,6 +23,7 @@ from circuitproof.forward.cells import (
 )
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Side
+from circuitproof.models.architecture import ROTARY_TABLES
 
 _Map: TypeAlias = tuple[Grid, Grid | None]
 """An affine map by its tensors: the weight, and the bias if it has one."""
@@ -100,9 +101,30 @@ class Forward(Generic[V, W]):
         else:
             maps = [self._map(f"{name}.query"), self._map(f"{name}.key"), value]
             queries, keys, values = self._images(number, outputs, norm, maps)
-        contexts = list(self.cells.stages[number].contexts)
+        contexts: Contexts = list(self.cells.stages[number].contexts)
+        if self.frozen.architecture.rotary is not None:
+            queries, keys, contexts = self._rotated(queries, keys, contexts)
         scale = self.frozen.architecture.attention_scale
         return Read(values, self.arithmetic.scores(queries, keys, contexts, scale))
+
+    def _rotated(self, queries: V, keys: V, contexts: Contexts) -> tuple[V, V, Contexts]:
+        """Return queries and keys rotated by their positions, and the contexts over them.
+
+        The keys of a context stand at positions 0, 1, …, its query at the last: each row is rotated once for
+        each position at which it stands.
+        """
+        asked = _numbered((query, len(read) - 1) for query, read, _ in contexts)
+        known = _numbered(pair for _, read, _ in contexts for pair in _placed(read))
+        turned = [
+            Context(asked[query, len(read) - 1], tuple(known[pair] for pair in _placed(read)), chosen)
+            for query, read, chosen in contexts
+        ]
+        return self._turn(queries, asked), self._turn(keys, known), turned
+
+    def _turn(self, values: V, pairs: Collection[tuple[int, int]]) -> V:
+        rows, positions = ([pair[side] for pair in pairs] for side in (0, 1))
+        tables = (self.frozen.file.grid(name, positions) for name in ROTARY_TABLES)
+        return self.arithmetic.rotate(self.arithmetic.take(values, rows), *tables)
 
     def _written(self, stage: Stage, read: Read[V, W]) -> V:
         architecture, arithmetic = self.frozen.architecture, self.arithmetic
@@ -249,6 +271,16 @@ class Trace(Generic[V, W]):
 def _columns(stage: Stage) -> list[list[int]]:
     """Return for each part of a stage the row that each input takes of it."""
     return [[terms[place] for terms in stage.inputs] for place in range(len(stage.parts))]
+
+
+def _placed(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Return rows with the positions at which they stand, from 0 on."""
+    return zip(rows, range(len(rows)), strict=True)
+
+
+def _numbered(keys: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Return distinct keys with their numbers, in order of appearance."""
+    return {key: number for number, key in enumerate(dict.fromkeys(keys))}
 
 
 def _places(table: Sequence[int], rows: Sequence[int]) -> list[int]:

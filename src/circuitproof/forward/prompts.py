@@ -5,8 +5,8 @@ from typing import Any
 
 from circuitproof.circuits.ablation import ZERO, Ablation, Zero
 from circuitproof.errors import DeclarationError
-from circuitproof.forward.binding import PositionBinding, PrefixBinding
-from circuitproof.forward.cells import BiasKept, Cells, Variant
+from circuitproof.forward.binding import Binding, PositionBinding, PrefixBinding
+from circuitproof.forward.cells import BiasKept, Cells, Variant, embedding_of
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.substitutes import SubstitutedBinding
 from circuitproof.tasks.domain import Prompt
@@ -16,13 +16,12 @@ class PromptCells(Cells[Any]):
     """The cells of circuits of one ablation on prompts; `apart` keeps the positions of a prompt apart."""
 
     def __init__(self, frozen: Frozen, ablation: Ablation = ZERO, *, apart: bool = False) -> None:
+        self._pairs: SubstitutedBinding | None = None
+        binding: Binding[Any] = (PositionBinding if apart else PrefixBinding)(frozen.programs)
         if not isinstance(ablation, Zero):
-            self._pairs: SubstitutedBinding | None = SubstitutedBinding(frozen.programs, ablation)
-            super().__init__(self._pairs, biases=frozen.architecture.biases)
-        else:
-            self._pairs = None
-            binding = PositionBinding if apart else PrefixBinding
-            super().__init__(binding(frozen.programs), biases=frozen.architecture.biases)
+            binding = self._pairs = SubstitutedBinding(frozen.programs, ablation)
+        sizes = frozen.architecture
+        super().__init__(binding, biases=sizes.biases, embedding=embedding_of(sizes))
 
     def place(self, prompt: Prompt, length: int | None = None) -> Any:  # noqa: ANN401  # a place of the binding
         """Return the end of a prompt, or of so many tokens of it."""

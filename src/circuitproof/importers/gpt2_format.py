@@ -4,13 +4,14 @@ Nothing is folded or approximated: LayerNorm, softmax and GELU are declared as w
 serves both directions, so what is read back after writing is what was there, bit for bit.
 """
 
-from dataclasses import dataclass
+import re
 from fractions import Fraction
-from typing import Any
 
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import Json
 from circuitproof.files.reading import Fields, about
+from circuitproof.importers.hf_layout import HfLayout, flag, refuse_flags, refuse_unknown_options
+from circuitproof.importers.slices import ALL, TensorSlice, span
 from circuitproof.models.architecture import Architecture, Shapes, inverse_root
 from circuitproof.models.declaration import Declaration
 from circuitproof.models.operators import Activation, Attention, Gelu, GeluForm, LayerNorm, Norm, Relu
@@ -21,7 +22,24 @@ _ACTIVATIONS = {
     "gelu": Gelu(GeluForm.EXACT),
     "relu": Relu(),
 }
-_ALL = slice(None)
+_KIND, PREFIX = "GPT-2", "transformer."
+_OPTIONS = frozenset(
+    {
+        "vocab_size",
+        "n_positions",
+        "n_embd",
+        "n_layer",
+        "n_head",
+        "n_inner",
+        "activation_function",
+        "layer_norm_epsilon",
+        "scale_attn_weights",
+        "reorder_and_upcast_attn",
+        "tie_word_embeddings",
+    }
+)
+_UNREAD = re.compile(r"h\.[0-9]+\.attn\.(masked_)?bias")
+"""The causal mask, which older versions stored; no forward of GPT-2 reads it from there."""
 _ROLES = ("query", "key", "value")
 """The order in which `c_attn` holds them."""
 _WHOLE = {
@@ -44,38 +62,25 @@ _OF_A_LAYER = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TensorSlice:
-    """Where one of our tensors stands in one of theirs: in a part of it, perhaps as [in, out]."""
-
-    theirs: str
-    part: tuple[slice, ...] = (_ALL,)
-
-    def cut(self, theirs: Any) -> Any:  # noqa: ANN401  # an array, or a view into a file that is read when cut
-        return theirs[self.part].T if self._is_transposed else theirs[self.part]
-
-    def put(self, theirs: Any, ours: Any) -> None:  # noqa: ANN401  # arrays
-        theirs[self.part] = ours.T if self._is_transposed else ours
-
-    @property
-    def _is_transposed(self) -> bool:
-        """Say whether their matrix is of a `Conv1D`, which multiplies from the right."""
-        return ".c_" in self.theirs and self.theirs.endswith(".weight")
-
-
 def place_of(ours: str, architecture: Architecture) -> TensorSlice:
     """Return where a tensor of a model of this architecture stands."""
     match ours.split("."):
         case ["head", layer, index, "output", "weight"]:
-            return TensorSlice(f"h.{layer}.attn.c_proj.weight", (_span(architecture, int(index)), _ALL))
+            return _place(f"h.{layer}.attn.c_proj.weight", span(int(index), architecture.head_width), ALL)
         case ["head", layer, index, role, kind]:
-            span = _span(architecture, _ROLES.index(role) * architecture.heads + int(index))
-            return TensorSlice(f"h.{layer}.attn.c_attn.{kind}", (span,) if kind == "bias" else (_ALL, span))
+            own = span(_ROLES.index(role) * architecture.heads + int(index), architecture.head_width)
+            return _place(f"h.{layer}.attn.c_attn.{kind}", *((own,) if kind == "bias" else (ALL, own)))
         case _ if ours in _WHOLE:
-            return TensorSlice(_WHOLE[ours])
+            return _place(_WHOLE[ours])
         case _:
             block, layer, part = ours.split(".", 2)
-            return TensorSlice(f"h.{layer}.{_OF_A_LAYER[block, part]}")
+            return _place(f"h.{layer}.{_OF_A_LAYER[block, part]}")
+
+
+def _place(theirs: str, *part: slice) -> TensorSlice:
+    """Return a place; the matrices of a `Conv1D` multiply from the right."""
+    is_turned = ".c_" in theirs and theirs.endswith(".weight")
+    return TensorSlice(theirs, part or (ALL,), is_turned)
 
 
 def their_shapes(architecture: Architecture) -> Shapes:
@@ -101,12 +106,23 @@ def their_shapes(architecture: Architecture) -> Shapes:
     return shapes if architecture.tied else {**shapes, "lm_head.weight": embedding}
 
 
+def read_gpt2(fields: Fields) -> HfLayout:
+    """Return the layout that a `config.json` declares."""
+    architecture = read_config(fields)
+    return HfLayout(
+        kind=_KIND,
+        architecture=architecture,
+        shapes=their_shapes(architecture),
+        place=lambda ours: place_of(ours, architecture),
+        output=("lm_head.weight", "wte.weight"),
+        unread=_UNREAD,
+    )
+
+
 def read_config(fields: Fields) -> Architecture:
     """Return the architecture that a `config.json` declares; keys that only training reads are left alone."""
-    fields.one_of("model_type", ("gpt2",))
-    for key in ("scale_attn_by_inverse_layer_idx", "add_cross_attention"):
-        if _flag(fields, key, default=False):
-            raise InputError(f"{fields.path(key)} is true, want false: GPT-2 itself has none of it")
+    refuse_flags(fields, ("scale_attn_by_inverse_layer_idx", "add_cross_attention"), _KIND)
+    refuse_unknown_options(fields, _OPTIONS, _KIND)
     with about(fields.where):
         return _architecture(fields)
 
@@ -116,7 +132,7 @@ def _architecture(fields: Fields) -> Architecture:
     if width % heads:
         raise InputError(f"{fields.path('n_embd')} is {width}, which {heads} heads do not divide")
     has_inner = fields.has("n_inner") and fields.value("n_inner") is not None
-    scaled = _flag(fields, "scale_attn_weights", default=True)
+    scaled = flag(fields, "scale_attn_weights", default=True)
     return Architecture(
         vocabulary=fields.integer("vocab_size", least=1),
         context=fields.integer("n_positions", least=1),
@@ -129,7 +145,7 @@ def _architecture(fields: Fields) -> Architecture:
         attention=Attention.SOFTMAX,
         attention_scale=inverse_root(width // heads) if scaled else Fraction(1),
         activation=_ACTIVATIONS[fields.one_of("activation_function", _ACTIVATIONS)],
-        tied=_flag(fields, "tie_word_embeddings", default=True),
+        tied=flag(fields, "tie_word_embeddings", default=True),
         biases=True,
         logit_bias=False,
     )
@@ -176,6 +192,8 @@ def _misfit(declaration: Declaration) -> str | None:
         ),
         "heads and MLPs have no biases": not sizes.biases,
         "it has no MLPs": not sizes.mlp_width,
+        "its positions are rotations": sizes.rotary is not None,
+        "its MLPs read beside the heads": sizes.parallel,
         "the logits have a bias": sizes.logit_bias,
     }
     return next((sentence for sentence, applies in misfits.items() if applies), None)
@@ -190,11 +208,3 @@ def _epsilon(norm: Norm) -> float | None:
     if not isinstance(norm, LayerNorm) or Fraction(repr(float(norm.epsilon))) != norm.epsilon:
         return None
     return float(norm.epsilon)
-
-
-def _span(architecture: Architecture, place: int) -> slice:
-    return slice(place * architecture.head_width, (place + 1) * architecture.head_width)
-
-
-def _flag(fields: Fields, key: str, *, default: bool) -> bool:
-    return fields.boolean(key) if fields.has(key) else default

@@ -1,21 +1,14 @@
-"""GPT-2 in and out of Hugging Face's directories, tensor by tensor and without torch."""
+"""GPT-2 and GPT-NeoX from Hugging Face's directories, and GPT-2 back, tensor by tensor, without torch."""
 
 import re
-import shutil
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from math import prod
-from os.path import realpath
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 
 from circuitproof.bundle.tensors import safetensors_header
 from circuitproof.errors import InputError, UsageError
 from circuitproof.files.canonical import (
-    nearest_folder,
     readable_json,
     refuse_existing,
     write_directory,
@@ -23,19 +16,29 @@ from circuitproof.files.canonical import (
     write_parts,
 )
 from circuitproof.files.reading import Fields, about, read_bytes, read_fields
-from circuitproof.files.sealed import seal
-from circuitproof.forward.frozen import BYTES_PER_NUMBER, Frozen, open_model
-from circuitproof.importers.gpt2_format import TensorSlice, place_of, read_config, their_shapes, to_config
-from circuitproof.models.architecture import Architecture
-from circuitproof.models.declaration import DECLARATION, NO_PROGRAMS, WEIGHTS, Declaration
+from circuitproof.forward.frozen import Frozen, open_model
+from circuitproof.importers.foreign import Foreign, write_foreign
+from circuitproof.importers.gpt2_format import PREFIX as GPT2_PREFIX
+from circuitproof.importers.gpt2_format import place_of, read_gpt2, their_shapes, to_config
+from circuitproof.importers.hf_layout import CONFIG
+from circuitproof.importers.neox_format import PREFIX as NEOX_PREFIX
+from circuitproof.importers.neox_format import read_neox
+from circuitproof.importers.slices import TensorSlice
+from circuitproof.importers.stored import (
+    INDEX,
+    TENSORS,
+    open_tensors,
+    refuse_links,
+    tensor_files,
+    widening_notes,
+)
+from circuitproof.models.declaration import NO_PROGRAMS, Declaration
 from circuitproof.tasks.alphabet import Alphabet, sparse_alphabet
 
-_CONFIG, _TENSORS, _INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 _TOKENIZER, _VOCABULARY, _MERGES = "tokenizer.json", "vocab.json", "merges.txt"
-_PREFIX = "transformer."
 _NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?", re.ASCII)
-_MASK = re.compile(r"h\.[0-9]+\.attn\.(masked_)?bias")
-"""The causal mask, which older versions stored; no forward of GPT-2 reads it from there."""
+_KINDS = {"gpt2": (read_gpt2, GPT2_PREFIX), "gpt_neox": (read_neox, NEOX_PREFIX)}
+"""What reads the configuration of each `model_type`, and what its tensors' names may begin with."""
 
 
 def locate(source: str, revision: str | None = None) -> Path:
@@ -51,7 +54,7 @@ def locate(source: str, revision: str | None = None) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
-    wanted = [_CONFIG, "*.safetensors", _INDEX, _TOKENIZER, _VOCABULARY, _MERGES]
+    wanted = [CONFIG, "*.safetensors", INDEX, _TOKENIZER, _VOCABULARY, _MERGES]
     try:
         return Path(snapshot_download(source, revision=revision, allow_patterns=wanted))
     except (HfHubHTTPError, OSError, ValueError) as error:
@@ -61,37 +64,27 @@ def locate(source: str, revision: str | None = None) -> Path:
         ) from error
 
 
-def import_hf(source: Path, out: Path, accept: Callable[[Path], None] | None = None) -> Declaration:
-    """Turn a Hugging Face GPT-2 into a model directory; it appears whole, once `accept` has looked."""
+def import_hf(source: Path, out: Path, accept: Callable[[Path], None] | None = None) -> Foreign:
+    """Turn a Hugging Face directory into a model directory, which appears once `accept` has looked."""
     refuse_existing(out)
-    _refuse_links(source)
-    architecture = read_config(read_fields(source / _CONFIG))
-    with open_tensors(source) as theirs:
-        _refuse_unfit(source, theirs, architecture)
-        _refuse_too_large(out, architecture)
-        with about(str(source)):
-            declaration = Declaration(architecture, NO_PROGRAMS, _alphabet(source, architecture.vocabulary))
-
-        def fill(directory: Path) -> None:
-            write_file(directory / DECLARATION, readable_json(declaration.to_json()))
-            write_parts(directory / WEIGHTS, _our_bytes(source, theirs, declaration))
-            _copy_tokenizer(source, directory)
-            seal(directory)
-            if accept is not None:
-                accept(directory)
-
-        write_directory(out, fill)
-    return declaration
-
-
-def _refuse_links(source: Path) -> None:
-    """Refuse links, which may lead anywhere, but for those of the Hub's own cache to its blobs."""
-    inside = Path(realpath(source))
-    for one in inside.glob("*"):
-        if one.is_symlink() and Path(realpath(one)).parent != inside.parent.parent / "blobs":
-            raise InputError(
-                f"{source / one.name} is a link, which is not followed; put the file itself in its place"
-            )
+    refuse_links(source)
+    fields = read_fields(source / CONFIG)
+    if (kind := fields.text("model_type")) not in _KINDS:
+        raise InputError(
+            f"{fields.path('model_type')} is {kind!r}, want {' or '.join(_KINDS)}: RMSNorm, gated MLPs and "
+            "grouped queries, as Llama and its kind have them, are not there yet"
+        )
+    read, prefix = _KINDS[kind]
+    layout, where = read(fields), str(source)
+    with open_tensors(tensor_files(source), lambda name: name.removeprefix(prefix)) as theirs:
+        layout.refuse_unfit(theirs, where)
+        with about(where):
+            names = _alphabet(source, layout.architecture.vocabulary)
+            declaration = Declaration(layout.architecture, NO_PROGRAMS, names)
+        notes = (*layout.notes, *widening_notes(theirs, layout.shapes))
+        foreign = Foreign(where, declaration, lambda ours: layout.tensor(ours, theirs, where), notes)
+        write_foreign(foreign, out, _tokenizer_files(source), accept)
+    return foreign
 
 
 def export_hf(model: Path, out: Path) -> None:
@@ -101,73 +94,12 @@ def export_hf(model: Path, out: Path) -> None:
     config = to_config(frozen.declaration)
 
     def fill(directory: Path) -> None:
-        write_file(directory / _CONFIG, readable_json(config))
-        write_parts(directory / _TENSORS, _their_bytes(frozen))
-        _copy_tokenizer(model, directory)
+        write_file(directory / CONFIG, readable_json(config))
+        write_parts(directory / TENSORS, _their_bytes(frozen))
+        for name, content in _tokenizer_files(model).items():
+            write_file(directory / name, content)
 
     write_directory(out, fill)
-
-
-@contextmanager
-def open_tensors(source: Path) -> Generator[Mapping[str, Any], None, None]:
-    """Open the safetensors files of a directory, one or several; names come without their prefix."""
-    with ExitStack() as stack:
-        found: dict[str, Any] = {}
-        for file in _files(source):
-            try:
-                shard = stack.enter_context(safe_open(file, framework="numpy"))
-            except (SafetensorError, OSError) as error:
-                raise InputError(f"{file} is not a usable safetensors file: {error}") from error
-            for name in shard.keys():  # noqa: SIM118  # not a mapping
-                if (plain := name.removeprefix(_PREFIX)) in found:
-                    raise InputError(f"{file} holds tensor {plain} once more; a model has it once")
-                found[plain] = shard.get_slice(name)
-        yield found
-
-
-def _files(source: Path) -> list[Path]:
-    if (index := source / _INDEX).exists():
-        fields = read_fields(index).fields("weight_map")
-        names = dict.fromkeys(fields.text(name) for name in fields.keys())  # noqa: SIM118  # not a mapping
-        if outside := [name for name in names if Path(name).name != name]:
-            raise InputError(f"{fields.where} names the file {outside[0]!r}, want one of the same directory")
-        return [source / name for name in names]
-    if not (source / _TENSORS).exists():
-        raise InputError(
-            f"{source} has neither {_TENSORS} nor {_INDEX}; pickles are never read, save it as safetensors"
-        )
-    return [source / _TENSORS]
-
-
-def _refuse_unfit(source: Path, theirs: Mapping[str, Any], architecture: Architecture) -> None:
-    """Refuse tensors that are not just those of the configuration, before any of them is read."""
-    shapes = their_shapes(architecture)
-    spare = {"lm_head.weight": shapes["wte.weight"]} if "lm_head.weight" in theirs else {}
-    for name, shape in {**shapes, **spare}.items():
-        if name not in theirs:
-            raise InputError(f"{source} lacks tensor {name}, which its {_CONFIG} needs")
-        if (found := tuple(theirs[name].get_shape())) != shape:
-            raise InputError(f"{source}: tensor {name} has shape {found}, its {_CONFIG} wants {shape}")
-        if (kind := theirs[name].get_dtype()) != "F32":
-            raise InputError(f"{source}: tensor {name} is {kind}, want F32; save the model in FP32")
-    for name in theirs:
-        if name not in shapes and name not in spare and not _MASK.fullmatch(name):
-            raise InputError(f"{source} holds tensor {name}, which GPT-2 does not have")
-    if (
-        architecture.tied
-        and spare
-        and theirs["lm_head.weight"][:].tobytes() != theirs["wte.weight"][:].tobytes()
-    ):
-        raise InputError(f"{source}: lm_head.weight is not wte.weight, though its {_CONFIG} ties them")
-
-
-def _refuse_too_large(out: Path, architecture: Architecture) -> None:
-    size = BYTES_PER_NUMBER * sum(map(prod, their_shapes(architecture).values()))
-    nearest = nearest_folder(out)
-    if size > (free := shutil.disk_usage(nearest).free):
-        raise InputError(
-            f"{out} needs {size:,} bytes for the tensors, {nearest} has {free:,} left; make room"
-        )
 
 
 def _alphabet(source: Path, size: int) -> Alphabet | None:
@@ -191,22 +123,10 @@ def _vocabulary_names(fields: Fields) -> Iterator[tuple[int, str]]:
         yield fields.integer(name), name
 
 
-def _our_bytes(source: Path, theirs: Mapping[str, Any], declaration: Declaration) -> Iterator[bytes]:
-    """Return our file of tensors in parts, each number as it is in theirs and found to be finite."""
-    shapes = declaration.shapes()
-    yield safetensors_header(shapes)
-    for name in shapes:
-        place = place_of(name, declaration.architecture)
-        tensor = place.cut(theirs[place.theirs])
-        if not np.isfinite(tensor).all():
-            raise InputError(f"{source}: tensor {place.theirs} holds a NaN or an infinite number")
-        yield tensor.tobytes()
-
-
 def _their_bytes(frozen: Frozen) -> Iterator[bytes]:
     """Return their file of tensors in parts."""
     shapes = their_shapes(frozen.architecture)
-    names = {name: name if name == "lm_head.weight" else _PREFIX + name for name in shapes}
+    names = {name: name if name == "lm_head.weight" else GPT2_PREFIX + name for name in shapes}
     yield safetensors_header({names[name]: shape for name, shape in shapes.items()}, {"format": "pt"})
     homes: dict[str, list[tuple[str, TensorSlice]]] = {name: [] for name in shapes}
     ours = frozen.file.shapes()
@@ -220,7 +140,6 @@ def _their_bytes(frozen: Frozen) -> Iterator[bytes]:
         yield tensor.tobytes()
 
 
-def _copy_tokenizer(source: Path, target: Path) -> None:
-    for name in (_TOKENIZER, _VOCABULARY, _MERGES):
-        if (source / name).exists():
-            write_file(target / name, read_bytes(source / name))
+def _tokenizer_files(source: Path) -> dict[str, bytes]:
+    names = (_TOKENIZER, _VOCABULARY, _MERGES)
+    return {name: read_bytes(source / name) for name in names if (source / name).exists()}

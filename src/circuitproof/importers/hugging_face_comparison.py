@@ -1,4 +1,4 @@
-"""The logits of an imported GPT-2 beside those of `transformers`, which must be the same but for rounding."""
+"""The logits of an imported model beside those of `transformers`: the same but for rounding."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +10,16 @@ from torch import Tensor
 from circuitproof.errors import InputError
 from circuitproof.files.codec import Key
 from circuitproof.nn.checkpoint import load_model
+from circuitproof.nn.rotation import Rotation
 from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import AttentionLayer, Transformer
 
 _PROMPTS = 2
 _HALF = 2.0**-26
 """Half of the binary digits of FP64: the other half is room for what a model makes of its rounding."""
+
+_ANGLE = 2.0**-21
+"""How far an angle of FP32 may be off for each position: a few roundings of what is multiplied by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,15 @@ def compare(source: Path, model: Path) -> LogitAgreement:
     """Compare a model with its source in `transformers` on random prompts as long as its context.
 
     Refused unless the FP64 logits agree in half of their digits. Our scale of attention is an FP32 number;
-    for this comparison it is the double that `transformers` divides by.
+    for this comparison it is the double that `transformers` divides by. Likewise with the tables of rotary
+    positions, which it computes in FP32 and ours must be near.
     """
     ours, theirs = load_model(model).model.eval(), _theirs(source)
     difference_fp32, _ = _measure(ours, theirs)
-    difference, largest = _measure(_unrounded(ours.double()), theirs.double())
+    theirs = theirs.double()
+    if ours.rotation is not None:
+        _take_tables(ours.double().rotation, theirs, source)
+    difference, largest = _measure(_unrounded(ours.double()), theirs)
     found = LogitAgreement(_PROMPTS * ours.architecture.context, largest, difference, difference_fp32)
     if not found.difference <= _HALF * max(found.largest_logit, 1):
         raise InputError(
@@ -49,12 +57,25 @@ def compare(source: Path, model: Path) -> LogitAgreement:
 
 
 def _theirs(source: Path) -> Any:  # noqa: ANN401  # the package is optional, so its type is not at hand
-    from transformers import GPT2LMHeadModel, logging  # pyright: ignore[reportMissingImports]  # an extra
+    from transformers import AutoModelForCausalLM, logging  # pyright: ignore[reportMissingImports]  # an extra
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    loaded = GPT2LMHeadModel.from_pretrained(source, local_files_only=True, attn_implementation="eager")
+    loaded = AutoModelForCausalLM.from_pretrained(source, local_files_only=True, attn_implementation="sdpa")
     return loaded.float().eval()
+
+
+def _take_tables(rotation: Rotation | None, theirs: Any, source: Path) -> None:  # noqa: ANN401  # the same
+    """Give a model the tables that `transformers` computes, if they are its own but for FP32's rounding."""
+    assert rotation is not None  # noqa: S101  # asked for models that have one
+    own, half = rotation.tables(), rotation.tables()[0].shape[1]
+    positions = torch.arange(len(own[0]))[None]
+    found = theirs.base_model.rotary_emb(torch.zeros(1, dtype=torch.float64), positions)
+    room = _ANGLE * (1 + positions[0, :, None])
+    for table, other in zip(own, found, strict=True):
+        if bool(((table - other[0, :, :half]).abs() > room).any()):
+            raise InputError(f"{source}: the tables of positions are not those of transformers")
+        table.copy_(other[0, :, :half])
 
 
 def _unrounded(model: Transformer) -> Transformer:

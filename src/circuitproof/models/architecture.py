@@ -20,6 +20,8 @@ _LARGEST_BITS = 0x7F7FFFFF
 
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 
+ROTARY_TABLES = ("rotary.cos", "rotary.sin")
+
 _MOST = {
     "vocabulary": 1 << 21,
     "context": 1 << 21,
@@ -34,7 +36,7 @@ _MOST = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """A decoder-only transformer with learned positions and pre-norms, at any scale."""
+    """A decoder-only transformer with pre-norms, at any scale; without `rotary`, positions are learned."""
 
     vocabulary: PositiveInt
     context: PositiveInt
@@ -53,6 +55,10 @@ class Architecture:
     """Linear maps of heads and MLPs have biases."""
     logit_bias: bool
     """The output embedding has a bias."""
+    rotary: PositiveInt | None = None
+    """How many coordinates of queries and keys are rotated by their position, in the place of embeddings."""
+    parallel: bool = False
+    """The MLP of a layer reads what its heads read, not what they put out."""
 
     def __post_init__(self) -> None:
         for name, most in _MOST.items():
@@ -63,6 +69,10 @@ class Architecture:
         Graph(self.layers, self.heads)  # refuses one that is too large
         if isinstance(self.norm, BandNorm) and self.width == 1:
             raise DeclarationError("architecture.width is 1, want at least 2: BandNorm centres what it reads")
+        if self.rotary is not None and not (2 <= self.rotary <= self.head_width and self.rotary % 2 == 0):  # noqa: PLR2004  # pairs
+            raise DeclarationError(
+                f"architecture.rotary is {self.rotary}, want an even number from 2 to {self.head_width}"
+            )
         if not (self.attention_scale > 0 and is_float32(self.attention_scale)):
             near = nearest_float32(self.attention_scale) if self.attention_scale > 0 else None
             raise DeclarationError(
@@ -76,10 +86,13 @@ class Architecture:
 
     @property
     def graph(self) -> Graph:
-        return Graph(self.layers, self.heads, has_mlps=self.mlp_width > 0)
+        has_mlps = self.mlp_width > 0
+        return Graph(self.layers, self.heads, has_mlps=has_mlps, is_parallel=self.parallel and has_mlps)
 
     def to_json(self) -> Json:
-        return record_to_json(self)
+        """Return it as JSON; `rotary` and `parallel` stand there only where they apply."""
+        unsaid = {name for name in ("rotary", "parallel") if not getattr(self, name)}
+        return {key: value for key, value in record_to_json(self).items() if key not in unsaid}
 
     def refuse_absent_heads(self, programs: Collection[Head]) -> None:
         """Refuse a program for a head that is not there."""
@@ -102,7 +115,15 @@ def read_architecture(fields: Fields) -> Architecture:
         )
     head_width = fields.integer("head_width", least=1) if fields.has("head_width") else width // heads
     scale = fields.rational("attention_scale") if fields.has("attention_scale") else inverse_root(head_width)
-    return Codec().record(Architecture, fields, head_width=head_width, attention_scale=scale)
+    if fields.has("rotary"):
+        fields.integer("rotary", least=2)  # not null: a key that does not apply is left out
+    return Codec().record(
+        Architecture,
+        fields,
+        head_width=head_width,
+        attention_scale=scale,
+        parallel=fields.only_true("parallel"),
+    )
 
 
 def inverse_root(number: int) -> Fraction:
@@ -152,10 +173,8 @@ def tensor_shapes(architecture: Architecture, programs: Collection[Head] = ()) -
     """
     width = architecture.width
     architecture.refuse_absent_heads(programs)
-    shapes: dict[str, tuple[int, ...]] = {
-        "embed.token": (architecture.vocabulary, width),
-        "embed.position": (architecture.context, width),
-    }
+    shapes: dict[str, tuple[int, ...]] = {"embed.token": (architecture.vocabulary, width)}
+    shapes |= _position_shapes(architecture)
     for layer in range(architecture.layers):
         for head in architecture.graph.heads_of(layer):
             shapes |= _head_shapes(architecture, f"head.{layer}.{head.index}", head in programs)
@@ -166,6 +185,12 @@ def tensor_shapes(architecture: Architecture, programs: Collection[Head] = ()) -
     shapes |= {} if architecture.tied else {"logits.weight": (architecture.vocabulary, width)}
     shapes |= {"logits.bias": (architecture.vocabulary,)} if architecture.logit_bias else {}
     return shapes
+
+
+def _position_shapes(architecture: Architecture) -> Shapes:
+    if architecture.rotary is None:
+        return {"embed.position": (architecture.context, architecture.width)}
+    return dict.fromkeys(ROTARY_TABLES, (architecture.context, architecture.rotary // 2))
 
 
 def _mlp_shapes(architecture: Architecture, name: str) -> Shapes:

@@ -71,11 +71,13 @@ class EdgeMasks:
     def _used(self) -> Iterator[tuple[list[int], list[int]]]:
         """Walk the rows of used nodes that read at once, and the columns that they write."""
         for layer, heads in enumerate(self.heads):
-            if heads:
-                ports = [port for index in heads for port in self.graph.ports(Head(layer, index))]
-                yield [target_row(self.graph, port) for port in ports], self.head_columns(layer)
-            if self.mlps[layer]:
-                yield [target_row(self.graph, Mlp(layer))], [source_column(self.graph, Mlp(layer))]
+            ports = [port for index in heads for port in self.graph.ports(Head(layer, index))]
+            mlps: list[Target] = [Mlp(layer)] if self.mlps[layer] else []
+            of_heads = ports, self.head_columns(layer) if heads else []
+            of_mlp = mlps, [source_column(self.graph, Mlp(layer))] if mlps else []
+            both = ports + mlps, of_heads[1] + of_mlp[1]
+            for targets, columns in [both] if self.graph.is_parallel else [of_heads, of_mlp]:
+                yield [target_row(self.graph, target) for target in targets], columns
         yield [target_row(self.graph, LOGITS)], []
 
     def head_columns(self, layer: int) -> list[int]:
@@ -141,7 +143,7 @@ def columns_before(graph: Graph, target: Target) -> int:
         case Head(layer) | Port(Head(layer)):
             return columns_below(graph, layer)
         case Mlp(layer):
-            return source_column(graph, target)
+            return columns_below(graph, layer) if graph.is_parallel else source_column(graph, target)
         case _:
             return columns_below(graph, graph.layers)
 

@@ -13,13 +13,14 @@ from circuitproof.circuits.ablation import Counterfactual, Mean, Pooling, Zero
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import EMBED, LOGITS, Mlp
 from circuitproof.errors import InputError
-from circuitproof.models.architecture import Architecture
+from circuitproof.models.architecture import ROTARY_TABLES, Architecture
 from circuitproof.models.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs
 from circuitproof.models.operators import Attention, BandNorm, LayerNorm, NoNorm
 from circuitproof.nn.below import EMBEDDING, StreamMemory, TokenBatch
 from circuitproof.nn.edge_masks import EdgeMasks, edge_masks_of
 from circuitproof.nn.ops import activate, band_norm, softmax, sparsemax
 from circuitproof.nn.program_heads import Patterns
+from circuitproof.nn.rotation import Rotation
 from circuitproof.nn.stream import (
     GapStream,
     Inputs,
@@ -78,26 +79,32 @@ class AttentionLayer(nn.Module):
         self.value_bias = _bias(architecture, heads, head_width)
         self.output_bias = _bias(architecture, width)
 
-    def mix(self, inputs: Inputs, heads: tuple[int, ...], patterns: Patterns) -> StreamState:
+    def mix(
+        self, inputs: Inputs, heads: tuple[int, ...], patterns: Patterns, rotation: Rotation | None = None
+    ) -> StreamState:
         """Return the values that each head mixes, before its output map."""
         query, key, value = inputs
         normed = self.norm(value)
         asking, asked = (normed if one is value else self.norm(one) for one in (query, key))
         values = _per_head(normed, self.value, self.value_bias, heads)
         if not self.programs:
-            return self._attend(asking, asked, heads) @ values
+            return self._attend(asking, asked, heads, rotation) @ values
         weights = [
             patterns.of(self.programs[head])[None, None].to(values.dtype)
             if head in self.programs
-            else self._attend(_input_at(asking, place), _input_at(asked, place), (head,))
+            else self._attend(_input_at(asking, place), _input_at(asked, place), (head,), rotation)
             for place, head in enumerate(heads)
         ]
         return torch.cat(torch.broadcast_tensors(*weights), 1) @ values
 
-    def _attend(self, asking: StreamState, asked: StreamState, heads: tuple[int, ...]) -> StreamState:
+    def _attend(
+        self, asking: StreamState, asked: StreamState, heads: tuple[int, ...], rotation: Rotation | None
+    ) -> StreamState:
         slices = tuple(self.neural.index(head) for head in heads)
         queries = _per_head(asking, self.query, self.query_bias, slices)
         keys = _per_head(asked, self.key, self.key_bias, slices)
+        if rotation is not None:
+            queries, keys = rotation(queries), rotation(keys)
         scores = (queries @ keys.mT) * self.score_scale
         length = scores.shape[-1]
         causal = torch.ones(length, length, dtype=torch.bool).tril().expand_as(scores)
@@ -128,7 +135,7 @@ class MlpLayer(nn.Module):
 
 
 class Transformer(nn.Module):
-    """A transformer of a declared architecture; the weights are zero until they are set.
+    """A transformer of a declared architecture; weights are zero and rotations the usual until they are set.
 
     Heads with a program attend where it says, whatever edges are kept; they have no queries and no keys.
     """
@@ -140,7 +147,9 @@ class Transformer(nn.Module):
         self.programs = dict(sorted(programs.items(), key=lambda item: item[0].place))
         self.graph = architecture.graph
         self.token = nn.Parameter(torch.zeros(architecture.vocabulary, architecture.width))
-        self.position = nn.Parameter(torch.zeros(architecture.context, architecture.width))
+        context, rotary = architecture.context, architecture.rotary
+        self.position = nn.Parameter(torch.zeros(context, architecture.width)) if rotary is None else None
+        self.rotation = None if rotary is None else Rotation(context, rotary)
         self.attentions = nn.ModuleList(
             AttentionLayer(architecture, layer, self.programs) for layer in range(architecture.layers)
         )
@@ -189,6 +198,16 @@ class Transformer(nn.Module):
     def named_slices(self) -> Mapping[str, Tensor]:
         """Return every tensor of the file layout (`tensor_shapes`) as a view of the parameters."""
         return {name: tensor for name, tensor in _named_slices(self) if tensor is not None}
+
+    def embedding_slices(self) -> Mapping[str, Tensor]:
+        """Return the tensors of tokens and positions: embeddings, or the tables that rotate."""
+        if self.rotation is not None:
+            return {
+                "embed.token": self.token,
+                **dict(zip(ROTARY_TABLES, self.rotation.tables(), strict=True)),
+            }
+        assert self.position is not None  # noqa: S101  # one of the two is there
+        return {"embed.token": self.token, "embed.position": self.position}
 
     def _stream(self, tokens: TokenBatch, circuits: Sequence[Circuit] | EdgeMasks | None) -> Stream:
         if circuits is None:
@@ -239,15 +258,21 @@ class Transformer(nn.Module):
 
     def _climb(self, stream: Stream, tokens: TokenBatch, patterns: Patterns, layer: int) -> None:
         if layer == EMBEDDING:
-            stream.write(EMBED, (self.token[tokens] + self.position[: tokens.shape[1]])[None, None])
+            embedded = self.token[tokens]
+            if self.position is not None:
+                embedded = embedded + self.position[: tokens.shape[1]]
+            stream.write(EMBED, embedded[None, None])
             return
         attention = self.attentions[layer]
         assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
+        has_mlp = self.graph.has_mlps and stream.has_mlp(layer)
+        beside = stream.read([Mlp(layer)]) if has_mlp and self.graph.is_parallel else None
         if heads := stream.heads(layer):
-            mixed = attention.mix(stream.read_heads(layer), heads, patterns)
+            mixed = attention.mix(stream.read_heads(layer), heads, patterns, self.rotation)
             stream.write_heads(layer, mixed, _chosen(attention.output, heads), attention.output_bias)
-        if self.graph.has_mlps and stream.has_mlp(layer):
-            stream.write(Mlp(layer), self.mlps[layer](stream.read([Mlp(layer)])))
+        if has_mlp:
+            read = stream.read([Mlp(layer)]) if beside is None else beside
+            stream.write(Mlp(layer), self.mlps[layer](read))
 
     def _logits(self, residual: StreamState, tokens: list[int] | None = None) -> StreamState:
         weight = self.token if self.unembed is None else self.unembed
@@ -277,8 +302,7 @@ def initialise(model: Transformer, seed: int, deviation: float) -> None:
 
 def _named_slices(model: Transformer) -> Iterator[tuple[str, Tensor | None]]:
     """Walk the tensors of the file layout; a model may lack an embedding or a bias."""
-    yield "embed.token", model.token
-    yield "embed.position", model.position
+    yield from model.embedding_slices().items()
     for layer, attention in enumerate(model.attentions):
         assert isinstance(attention, AttentionLayer)  # noqa: S101  # torch types module lists as Module
         for index in range(len(attention.value)):

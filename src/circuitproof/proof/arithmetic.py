@@ -2,16 +2,28 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, NamedTuple, TypeAlias
 
+from circuitproof.arithmetic.balls import Balls, Enclose
 from circuitproof.arithmetic.grid import Grid, Row
-from circuitproof.forward.forward import Forward
+from circuitproof.errors import DeclarationError
+from circuitproof.forward.forward import Disturbance, Forward, Trace
+from circuitproof.models.architecture import Architecture
+from circuitproof.models.operators import BandNorm
+from circuitproof.proof.effort import LEAST_BITS, MOST_BITS
 
 ExactForward: TypeAlias = Forward[Grid, tuple[Row, ...]]
-EnclosedRow: TypeAlias = tuple[tuple[Fraction, ...], Fraction]
-"""The midpoints of a row of logits, and their radius."""
+_FIRST_BITS = 64
+
+
+class EnclosedRow(NamedTuple):
+    """The midpoints of a row of logits, and their radius, in units."""
+
+    numbers: tuple[Fraction | int, ...]
+    reach: Fraction | int
+    unit: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,56 @@ class Enclosing(ABC):
     def rows(self, forward: ExactForward) -> Callable[[int], Sequence[EnclosedRow]]:
         """Return what gives the rows of a stage of logits; of the pass all but the arithmetic is followed."""
         ...
+
+    def lacking(self, _architecture: Architecture, /) -> str | None:
+        """Return the operator of a model that has no value in this arithmetic, if there is one."""
+        return None
+
+    def finer(self) -> "Enclosing | None":
+        """Return a finer arithmetic of the kind, to be tried where this one leaves something open."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class EnclosedNumbers(Enclosing):
+    """Real numbers within balls, at a precision that doubles up to a bound where decisions are unknown."""
+
+    kind: ClassVar[str] = "enclosed"
+    precision: int = _FIRST_BITS
+    most: int = 512
+    """The most bits that are tried."""
+
+    def __post_init__(self) -> None:
+        for bits in (self.precision, self.most):
+            if not LEAST_BITS <= bits <= MOST_BITS:
+                raise DeclarationError(f"the precision is {bits} bits, want {LEAST_BITS} to {MOST_BITS}")
+
+    def rows(self, forward: ExactForward) -> Callable[[int], Sequence[EnclosedRow]]:
+        """Compute in balls; maps are never applied to the parts of sums, since each product is rounded."""
+        arithmetic = Enclose(self.precision)
+        added = forward.disturbance
+        balls = Forward(
+            forward.frozen,
+            forward.cells,
+            arithmetic,
+            forward.candidates,
+            None if added is None else Disturbance(arithmetic.constant(added.added), added.rows),
+            may_split=False,
+        )
+        trace, unit = Trace(balls), Fraction(1, 1 << self.precision)
+        return lambda stage: _rows(trace.output(stage), unit)
+
+    def lacking(self, architecture: Architecture) -> str | None:
+        return "BandNorm" if isinstance(architecture.norm, BandNorm) else None
+
+    def finer(self) -> "EnclosedNumbers | None":
+        bits = min(2 * self.precision, self.most)
+        return replace(self, precision=bits) if bits > self.precision else None
+
+
+def _rows(balls: Balls, unit: Fraction) -> Sequence[EnclosedRow]:
+    pairs = zip(balls.midpoints.tolist(), balls.radii, strict=True)
+    return [EnclosedRow(tuple(numbers), radius, unit) for numbers, radius in pairs]
 
 
 EXACT: Final = ExactNumbers()

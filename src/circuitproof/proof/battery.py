@@ -7,6 +7,7 @@ from typing import assert_never
 from circuitproof.circuits.ablation import Zero
 from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import Edge
+from circuitproof.proof.arithmetic import ExactNumbers
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.enclosed import Decision, Ternary
@@ -26,7 +27,7 @@ def prove(claim: Claim, effort: Effort | None = None) -> Battery:
     """Answer every property of a claim: on a list by folds, on a pattern by covers."""
     match claim.task.domain:
         case Domain():
-            battery = answer_list(claim, effort or Effort())
+            battery = _finest(answer_list(claim, effort or Effort()), effort or Effort())
         case Pattern():
             from circuitproof.proof.patterns.answers import (
                 answer_pattern,  # a list needs nothing of its package
@@ -36,6 +37,26 @@ def prove(claim: Claim, effort: Effort | None = None) -> Battery:
         case _:
             assert_never(claim.task.domain)
     return replace(battery, answers=_remarked(battery))
+
+
+def _finest(battery: Battery, effort: Effort) -> Battery:
+    """Answer a claim again in finer arithmetics of its kind, until nothing is open that they may decide."""
+    while (finer := _finer(battery, effort)) is not None:
+        battery = answer_list(finer, effort)
+    return battery
+
+
+def _finer(battery: Battery, effort: Effort) -> Claim | None:
+    """Return the claim in a finer arithmetic, if there is one and it may decide what is open."""
+    claim = battery.claim
+    if isinstance(claim.arithmetic, ExactNumbers) or effort.pace.is_over:
+        return None
+    is_open = any(
+        answer.verdict is Verdict.UNDECIDED and answer.prop.cannot_prove(claim) is None
+        for answer in battery.answers
+    )
+    finer = claim.arithmetic.finer() if is_open else None
+    return None if finer is None else replace(claim, arithmetic=finer)
 
 
 def prove_also(battery: Battery, prop: LesionIdentity) -> Battery:

@@ -165,7 +165,7 @@ def refuse_other_graph(frozen: Frozen, circuit: Circuit) -> None:
 
 
 def _mlps(graph: Graph) -> str:
-    return "" if graph.has_mlps else " without MLPs"
+    return (" with MLPs beside them" if graph.is_parallel else "") if graph.has_mlps else " without MLPs"
 
 
 def refuse_misfit(frozen: Frozen, circuit: Circuit, properties: Sequence[Property]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import inf
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from circuitproof.errors import DeclarationError
 
@@ -57,6 +57,9 @@ class Pace:
 
 
 UNHURRIED = Pace()
+LEAST_BITS: Final = 16
+MOST_BITS: Final = 4096
+"""Between these is the precision of every certificate."""
 
 
 class Method(StrEnum):
@@ -79,9 +82,15 @@ class Effort:
     """The most regions of a pattern, for each property."""
     listed: int = 1024
     """The most prompts of a region that are computed one by one."""
+    precision: int = 512
+    """The most bits that logits are enclosed with, where they have no exact value."""
     pace: Pace = field(default=UNHURRIED, repr=False)
     """Until when to try, and who hears of it."""
 
     def __post_init__(self) -> None:
         if self.budget < 1:
             raise DeclarationError(f"the budget is {self.budget} parts, want at least 1")
+        if not LEAST_BITS <= self.precision <= MOST_BITS:
+            raise DeclarationError(
+                f"the precision is {self.precision} bits, want {LEAST_BITS} to {MOST_BITS}"
+            )

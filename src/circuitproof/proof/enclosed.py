@@ -49,19 +49,22 @@ class EnclosedNumber:
 class Enclosed:
     """The logits of the candidates, in their order, each no further than a radius from its midpoint.
 
-    Two of them may have the same numbers and mean other logits, so there is no equality.
+    All are multiples of a unit. Two of them may have the same numbers and mean other logits, so there is no
+    equality.
     """
 
-    midpoints: tuple[Fraction, ...]
-    radius: Fraction
+    numbers: tuple[Fraction | int, ...]
+    """The midpoints, in units."""
+    reach: Fraction | int
+    """The radius, in units."""
+    unit: Fraction = Fraction(1)
     decision: Decision = field(init=False)
     """The one candidate that leads whatever the logits are. A tie cannot be known."""
 
     def __post_init__(self) -> None:
-        if self.radius < 0:
+        if self.reach < 0:
             raise NumericError(f"logits are enclosed with a radius of {self.radius}; want 0 or more")
-        margin = self.margin(self.leader)
-        is_known = margin.midpoint > margin.radius
+        is_known = self._lead(self.leader) > 2 * self.reach
         object.__setattr__(self, "decision", frozenset({self.leader}) if is_known else NOT_KNOWN)
 
     def __eq__(self, other: object) -> NoReturn:
@@ -71,11 +74,21 @@ class Enclosed:
         raise TypeError("enclosed logits cannot be looked up")
 
     @property
+    def midpoints(self) -> tuple[Fraction, ...]:
+        return tuple(number * self.unit for number in self.numbers)
+
+    @property
+    def radius(self) -> Fraction:
+        return self.reach * self.unit
+
+    @property
     def leader(self) -> int:
         """Return the place of the first candidate whose midpoint is largest."""
-        return self.midpoints.index(max(self.midpoints))
+        return self.numbers.index(max(self.numbers))
 
     def margin(self, place: int) -> EnclosedNumber:
         """Return by how much a candidate leads over the best other; negative where that one leads."""
-        others = self.midpoints[:place] + self.midpoints[place + 1 :]
-        return EnclosedNumber(self.midpoints[place] - max(others), 2 * self.radius)
+        return EnclosedNumber(self._lead(place) * self.unit, 2 * self.radius)
+
+    def _lead(self, place: int) -> Fraction | int:
+        return self.numbers[place] - max(self.numbers[:place] + self.numbers[place + 1 :])

@@ -3,6 +3,7 @@
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from circuitproof.circuits.ablation import Zero
 from circuitproof.circuits.circuit import Circuit, whole
 from circuitproof.errors import NotExactError, UsageError
 from circuitproof.forward.frozen import Frozen
@@ -27,6 +28,16 @@ class Need(StrEnum):
     )
 
 
+def is_exact(claim: "Claim") -> bool:
+    """Say whether everything that a claim's answers need has an exact value."""
+    circuits = [
+        *claim.circuits(),
+        *(() if isinstance(claim.circuit.ablation, Zero) else (whole(claim.frozen.graph),)),
+    ]
+    has_values = all(inexact_circuit(claim.frozen, circuit) is None for circuit in circuits)
+    return has_values and all(prop.cannot_prove(claim) is None for prop in claim.properties)
+
+
 def ball_words(arithmetic: ClaimArithmetic) -> str | None:
     """Return why balls cannot be searched in an arithmetic and what to do; nothing if they can."""
     if isinstance(arithmetic, ExactNumbers):
@@ -43,9 +54,10 @@ def inexact_model(frozen: Frozen, arithmetic: ClaimArithmetic = EXACT) -> str | 
 
 
 def inexact_circuit(frozen: Frozen, circuit: Circuit, arithmetic: ClaimArithmetic = EXACT) -> str | None:
-    """Return the operator by which a circuit has no value in an arithmetic; enclosures have all of them."""
-    is_exact = isinstance(arithmetic, ExactNumbers)
-    return frozen.declaration.inexact_among(circuit.live().nodes()) if is_exact else None
+    """Return the operator by which a circuit has no value in an arithmetic, if one is to blame."""
+    if isinstance(arithmetic, ExactNumbers):
+        return frozen.declaration.inexact_among(circuit.live().nodes())
+    return arithmetic.lacking(frozen.architecture)
 
 
 def refuse_inexact(frozen: Frozen, circuit: Circuit, need: Need) -> None:

@@ -15,7 +15,7 @@ from circuitproof.programs.meaning import row as program_row
 from circuitproof.programs.syntax import Program
 from circuitproof.proof.fold import Fold
 from circuitproof.reports.bundle_view import BundleView, Unjudged
-from circuitproof.reports.evidence import PromptWitness, Shown
+from circuitproof.reports.evidence import PromptWitness, Shown, ShownDecision
 from circuitproof.reports.numbers import ComputedCell, Numbers, lead
 from circuitproof.reports.parts.explanation import flip_words
 from circuitproof.reports.parts.heads import program_nodes
@@ -85,7 +85,7 @@ def _cell(
 ) -> Json:
     task, edges, flow, flip = view.bundle.task, view.bundle.circuit, cell.flow, cell.flip
     return {
-        "decision": decision_text(task, cell.fold),
+        "decision": decision_text(task, cell.fold.decision),
         "rival": token_name(task, task.candidates[cell.runner]),
         "margin": [shown(cell.margin), margins[cell.margin]],
         "radius": None if flip is None else [shown(flip.radius), radii[flip.radius]],
@@ -128,14 +128,15 @@ def _witness(view: BundleView, one: PromptWitness) -> Json:
 def _shown(view: BundleView, entry: Shown) -> Json:
     return {
         "prompt": entry.prompt,
-        "before": _decided(view, entry.fold),
+        "before": _decided(view, entry.found),
         "after": None if entry.other is None else _decided(view, entry.other),
         "eta": [shown(size) for size in entry.perturbation],
     }
 
 
-def _decided(view: BundleView, found: Fold) -> Json:
-    return {"decision": decision_text(view.bundle.task, found), "margin": shown(lead(found))}
+def _decided(view: BundleView, found: ShownDecision) -> Json:
+    margin = shown(lead(found)) if isinstance(found, Fold) else None
+    return {"decision": decision_text(view.bundle.task, found.decision), "margin": margin}
 
 
 class _DistinctRows:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypeAlias
 
 from circuitproof.bundle.opening import Answered, OpenedBundle
 from circuitproof.circuits.graph import Edge
@@ -15,12 +16,22 @@ from circuitproof.proof.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
+class KnownDecision:
+    """What enclosed logits decide; by how much, a certificate does not say."""
+
+    decision: frozenset[int]
+
+
+ShownDecision: TypeAlias = Fold | KnownDecision
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """A prompt with what is decided there, and what is decided once something is changed."""
 
     prompt: int
-    fold: Fold
-    other: Fold | None = None
+    found: ShownDecision
+    other: ShownDecision | None = None
     """Without the edge, by the whole model, or with what is added; nothing where nothing is changed."""
     perturbation: tuple[Fraction, ...] = ()
 
@@ -71,6 +82,8 @@ def _witness(
 
 
 def _shown(bundle: OpenedBundle, prop: Property, fields: Fields) -> Shown:
+    if bundle.precision is not None:
+        return _enclosed(prop, fields)
     prompt, fold = fields.integer("prompt"), Fold(bundle.folds[fields.integer("fold")])
     if fields.has("eta") and isinstance(prop, Robustness):
         eta = tuple(map(Fraction, fields.texts("eta")))
@@ -79,6 +92,14 @@ def _shown(bundle: OpenedBundle, prop: Property, fields: Fields) -> Shown:
         return Shown(prompt, fold, other, eta)
     has_other = prop.second and fields.has(prop.second)
     return Shown(prompt, fold, Fold(bundle.folds[fields.integer(prop.second)]) if has_other else None)
+
+
+def _enclosed(prop: Property, fields: Fields) -> Shown:
+    """Return a prompt of evidence that names decisions, and no logits."""
+    names = [name for name in ("decided", prop.second) if name and fields.has(name)]
+    found = [KnownDecision(frozenset({fields.integer(name)})) for name in names]
+    eta = tuple(map(Fraction, fields.texts("eta"))) if fields.has("eta") else ()
+    return Shown(fields.integer("prompt"), found[0], found[1] if len(found) > 1 else None, eta)
 
 
 def rests_on(answer: Answered, bundle: OpenedBundle) -> str:

@@ -21,7 +21,6 @@ from circuitproof.tasks.patterns import Pattern
 if TYPE_CHECKING:
     from circuitproof.bundle.opening import AskedTask
     from circuitproof.models.declaration import Declaration
-    from circuitproof.proof.fold import Fold
 
 _TOLD = 24
 """Of how many tokens it is told what they are."""
@@ -71,9 +70,9 @@ def prompt_text(task: "AskedTask", prompt: Prompt) -> str:
     return " ".join(token_name(task, token) for token in prompt)
 
 
-def decision_text(task: "AskedTask", found: "Fold") -> str:
+def decision_text(task: "AskedTask", decision: frozenset[int]) -> str:
     """Return a decision: a candidate, or those that tie."""
-    return " = ".join(token_name(task, task.candidates[place]) for place in sorted(found.decision))
+    return " = ".join(token_name(task, task.candidates[place]) for place in sorted(decision))
 
 
 def exact(value: Fraction) -> str:
@@ -86,7 +85,7 @@ def exactness(declaration: "Declaration") -> str:
     """Say what keeps a whole model from exact proofs, if anything does."""
     if (inexact := declaration.inexact_operator) is None:
         return "every circuit of it can be computed exactly"
-    return f"{inexact} has no exact value: circuits that compute it are refused"
+    return f"{inexact} has no exact value: claims about lists are proved in enclosed numbers"
 
 
 def model_words(sizes: Architecture, programs: int) -> str:

@@ -23,6 +23,7 @@ SumRows: TypeAlias = tuple[tuple[Sum, ...], ...]
 SymbolicValue: TypeAlias = Grid | SumRows
 """Known numbers, or terms."""
 WeightRows: TypeAlias = tuple[Row, ...] | SumRows
+T = TypeVar("T")
 Found = TypeVar("Found", Signs, Supports, BandBranches)
 
 
@@ -76,6 +77,12 @@ class Symbolic:
             [combine((one[source], weight) for source, weight in row) for one in columns] for row in rows
         ]
         return self._named(mixed, AssertionSource.ATTENTION)
+
+    def rotate(self, values: SymbolicValue, cosines: Grid, sines: Grid) -> SymbolicValue:
+        if isinstance(values, Grid):
+            return Exact().rotate(values, cosines, sines)
+        tables = (_spread(self._fractions(table), len(values)) for table in (cosines, sines))
+        return tuple(self._turned(*row) for row in zip(values, *tables, strict=True))
 
     def scores(
         self, queries: SymbolicValue, keys: SymbolicValue, contexts: Contexts, scale: Fraction
@@ -136,6 +143,16 @@ class Symbolic:
         number = self.log.terms.number
         return tuple(tuple(map(number, row)) for row in values.fractions())
 
+    def _turned(
+        self, row: Sequence[Sum], cosines: Sequence[Fraction], sines: Sequence[Fraction]
+    ) -> tuple[Sum, ...]:
+        combine, half = self.log.terms.combine, len(cosines)
+        pairs = list(zip(row[:half], row[half : 2 * half], cosines, sines, strict=True))
+        first = [combine(((a, cos), (b, -sin))) for a, b, cos, sin in pairs]
+        second = [combine(((b, cos), (a, sin))) for a, b, cos, sin in pairs]
+        (turned,) = self._named([[*first, *second]], AssertionSource.ATTENTION)
+        return (*turned, *row[2 * half :])
+
     def _band(
         self, row: Sequence[Sum], norm: BandNorm, gain: tuple[Grid, Grid], sides: Sides | None
     ) -> tuple[Sum, ...]:
@@ -184,5 +201,5 @@ def _is_known(weights: WeightRows) -> TypeGuard[tuple[Row, ...]]:
     return all(isinstance(row, Row) for row in weights)
 
 
-def _spread(rows: SumRows, count: int) -> SumRows:
+def _spread(rows: tuple[T, ...], count: int) -> tuple[T, ...]:
     return rows * count if len(rows) == 1 else rows

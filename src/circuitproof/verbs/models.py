@@ -84,16 +84,16 @@ def seal_model(path: Path) -> None:
 def write_model(declaration: Declaration, tensors: Mapping[str, object], out: Path) -> None:
     """Write a new model directory of arrays or torch tensors; whatever FP32 does not have is refused."""
     refuse_existing(out)
-    arrays = {name: _float32(name, tensor) for name, tensor in tensors.items()}
+    arrays = {name: as_float32(name, tensor) for name, tensor in tensors.items()}
     held = {name: array.shape for name, array in arrays.items()}
     refuse_other_shapes(held, declaration.shapes(), "the mapping of tensors")
     write_sealed(out, {DECLARATION: readable_json(declaration.to_json()), WEIGHTS: save(arrays)})
 
 
-def _float32(name: str, tensor: Any) -> npt.NDArray[np.float32]:  # noqa: ANN401  # an array, or of torch, which need not be here
+def as_float32(name: str, tensor: Any) -> npt.NDArray[np.float32]:  # noqa: ANN401  # an array, or of torch, which need not be here
     """Return the same numbers as an array of FP32."""
     try:
-        array = np.asarray(tensor.detach().cpu() if hasattr(tensor, "detach") else tensor)
+        array = np.asarray(_of_torch(tensor) if hasattr(tensor, "detach") else tensor)
     except (TypeError, ValueError) as error:
         raise InputError(f"tensor {name} cannot be read as an array: {error}; give float32") from error
     if array.dtype.kind not in "fiu":
@@ -106,6 +106,12 @@ def _float32(name: str, tensor: Any) -> npt.NDArray[np.float32]:  # noqa: ANN401
             "round it to float32 where that is meant"
         )
     return rounded
+
+
+def _of_torch(tensor: Any) -> Any:  # noqa: ANN401  # torch need not be here
+    """Return a tensor of torch as numpy reads it, which has no BF16."""
+    plain = tensor.detach().cpu()
+    return plain.float() if str(plain.dtype) == "torch.bfloat16" else plain
 
 
 def install(model: Path, given: Sequence[str], out: Path) -> tuple[Head, ...]:

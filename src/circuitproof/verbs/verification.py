@@ -18,11 +18,13 @@ from circuitproof.files.reading import Fields, write_rational
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
 from circuitproof.models.declaration import read_declaration
+from circuitproof.proof.arithmetic import EnclosedNumbers
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import Counterexample, counterexample
 from circuitproof.proof.effort import Effort, Pace
 from circuitproof.proof.evidence import Open
+from circuitproof.proof.inexact import is_exact
 from circuitproof.proof.properties.catalogue import PROPERTIES
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Asked, Property
@@ -36,6 +38,7 @@ from circuitproof.verbs.counterexamples import counterexample_to_json
 
 if TYPE_CHECKING:
     from circuitproof.proof.patterns.frontier import Frontier
+
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
 
@@ -224,7 +227,10 @@ def claim_of(request: Request) -> Claim:
         frozen.declaration.refuse_unfit(task)
     else:
         _refuse_unasked(request.only_of_lists, task.name, "is about a pattern")
-    return Claim(frozen, circuit, task, properties)
+    claim = Claim(frozen, circuit, task, properties)
+    if not isinstance(task.domain, Domain) or is_exact(claim):
+        return claim
+    return replace(claim, arithmetic=EnclosedNumbers(most=request.effort.precision))
 
 
 def _refuse_unasked(flags: Sequence[str], task: str, why: str) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import chain
 from operator import mul
 
-from circuitproof_check.architecture import EMBED, Edges, Node
+from circuitproof_check.architecture import EMBED, Edges, Node, embedding
 from circuitproof_check.exact import Vector, common_multiple, longest, reckon, vector
 from circuitproof_check.forward import Forward
 from circuitproof_check.work import NUMBER, STEP, paid, spend, spend_numbers
@@ -69,7 +69,7 @@ class Values:
         parts = [self.forward.whole(f"{name}.bias")] if self._size.biases else []
         for source in self.sources.get(node, []):
             if source == EMBED and here is not None:
-                parts += [self._image(name, table, row) for table, row in _rows(here)]
+                parts += [self._image(name, table, row) for table, row in embedding(self._size, *here)]
             elif source != EMBED:
                 parts.append(self.forward.product(name, self._vector(source, here, key)))
         layers = sorted({source.layer for source in self.sources.get(node, []) if source.is_head})
@@ -102,7 +102,7 @@ class Values:
         name, terms = f"head.{node.layer}.{node.head}", list[Vector]()
         for source in self.sources.get(node, []):
             if source == EMBED:
-                terms += [self.forward.row(table, row) for table, row in _rows(key)]
+                terms += [self.forward.row(table, row) for table, row in embedding(self._size, *key)]
             else:
                 terms.append(self._vector(source, key, None))
         mixed = self.forward.affine(f"{name}.value", tuple(terms), self._size.head_width)
@@ -129,7 +129,8 @@ class _Covectors:
     def value(self, node: Node, here: TokenAtPosition | None, key: TokenAtPosition | None) -> LogitRow:
         """Return the products with what a node puts out."""
         if node == EMBED:
-            rows = [self._of_row(table, row) for table, row in _rows(here or (None, None))]
+            places = embedding(self._values.forward.size, *(here or (None, None)))
+            rows = [self._of_row(table, row) for table, row in places]
             return _sum([self._nothing(), *rows])
         if not node.is_head:
             inner, shift = self._through(node, f"mlp.{node.layer}.down")
@@ -193,10 +194,3 @@ def _pulled(row: Vector, weight: Vector) -> Vector:
         entries = weight.numbers[place * width : (place + 1) * width]
         numbers = [a + factor * b for a, b in zip(numbers, entries, strict=True)]
     return vector(numbers, row.denominator * weight.denominator)
-
-
-def _rows(place: TokenAtPosition) -> list[tuple[str, int]]:
-    """Return the rows of the embedding of a token and its position."""
-    token, position = place
-    tables = (("embed.token", token), ("embed.position", position))
-    return [(table, row) for table, row in tables if row is not None]

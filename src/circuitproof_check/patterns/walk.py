@@ -12,9 +12,10 @@ from typing import TypeVar
 
 from circuitproof_check.architecture import Edges, logits_node
 from circuitproof_check.case import Case, Decision
+from circuitproof_check.circuits import Circuit
 from circuitproof_check.claim import Claim, Property
 from circuitproof_check.exact import key_of, reckon
-from circuitproof_check.forward import Circuit, Forward
+from circuitproof_check.forward import Forward
 from circuitproof_check.gates import Leaf
 from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require, text
 from circuitproof_check.regions.robustness import distances

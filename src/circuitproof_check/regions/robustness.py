@@ -40,14 +40,22 @@ def refuted(case: Case, evidence: object, claimed: Property) -> None:
     """Check a perturbation of at most ε after which a decision is another, or none."""
     where = claimed.kind
     prompt, (index, spelled) = case.replay(evidence, claimed, where)
-    fold, eta = case.fold(index, prompt, where), rationals(spelled, where)
-    reckon(eta)
+    fold = case.fold(index, prompt, where)
     setting = _Setting(case, claimed, prompt, fold)
-    require("eta_has_an_entry_per_coordinate", len(eta) == setting.coordinates, where, len(eta))
-    require("eta_is_within_epsilon", max(map(abs, eta)) <= claimed.epsilon, where, eta, claimed.epsilon)
+    eta = read_eta(spelled, claimed, setting.coordinates, where)
+    reckon(eta)
     decision, moved = case.decide(fold), case.decide(setting.logits(eta))
     require("eta_breaks_the_decision", len(decision) > 1 or moved != decision, where, decision)
     require("a_tie_needs_no_eta", len(decision) == 1 or not any(eta), where, decision)
+
+
+def read_eta(value: object, claimed: Property, count: int, where: str) -> tuple[Fraction, ...]:
+    """Read a perturbation of so many coordinates that is within ε."""
+    eta = rationals(value, where)
+    reckon(eta)
+    require("eta_has_an_entry_per_coordinate", len(eta) == count, where, len(eta))
+    require("eta_is_within_epsilon", max(map(abs, eta)) <= claimed.epsilon, where, eta, claimed.epsilon)
+    return eta
 
 
 def _check_radius(case: Case, fold: Fold, spelled: object, epsilon: Fraction, where: str) -> None:

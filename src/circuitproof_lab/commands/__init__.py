@@ -69,7 +69,7 @@ COMMANDS = {
     ),
     "results": CommandEntry(
         "circuitproof_lab.commands.results",
-        HelpPanel.SHARE,
+        HelpPanel.LOOK,
         "circuitproof results evidence --out docs/results.md --force",
     ),
     "recheck": CommandEntry(

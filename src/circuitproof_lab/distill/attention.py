@@ -78,6 +78,8 @@ def _attention(model: Transformer, head: Head, tokens: Tensor) -> tuple[Tensor, 
         torch.nn.functional.linear(inputs, slices[f"{name}.{part}.weight"], slices.get(f"{name}.{part}.bias"))
         for part in ("query", "key")
     )
+    if model.rotation is not None:
+        queries, keys = (model.rotation(one[None, None])[0, 0] for one in (queries, keys))
     scores = (queries @ keys.mT) * float(model.architecture.attention_scale)
     causal = torch.ones(scores.shape[-2:], dtype=torch.bool).tril().expand_as(scores)
     soft = softmax(scores, causal)

@@ -20,7 +20,7 @@ from circuitproof.arithmetic.protocol import RationalRow
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import OverdueError
 from circuitproof.forward.binding import PrefixBinding, prefixes
-from circuitproof.forward.cells import Cells, StagePart
+from circuitproof.forward.cells import Cells, StagePart, embedding_of
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.models.declaration import ProgramHeads
@@ -179,7 +179,8 @@ class _VariantCells(Cells[Prompt]):
 
     def __init__(self, frozen: Frozen, head: Head) -> None:
         self.variants = _Variants(frozen.programs, head)
-        super().__init__(self.variants, biases=frozen.architecture.biases)
+        sizes = frozen.architecture
+        super().__init__(self.variants, biases=sizes.biases, embedding=embedding_of(sizes))
         self._found: dict[tuple[int, Prompt], int] = {}
         self._depends: dict[int, bool] = {}
 

@@ -35,4 +35,4 @@ def _equal_below(one: Transformer, other: Transformer, layer: int) -> bool:
 def _parameters_below(model: Transformer, layer: int) -> Sequence[Tensor]:
     modules = (*model.attentions[:layer], *model.mlps[:layer])
     inner = [parameter for module in modules for parameter in module.parameters()]
-    return [model.token, model.position, *inner]
+    return [*model.embedding_slices().values(), *inner]

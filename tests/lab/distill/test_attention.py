@@ -25,8 +25,8 @@ def heads_weights(model, head, prompt):
     layer = model.attentions[head.layer]
     own = AttentionLayer._attend
 
-    def spy(self, asking, asked, heads):
-        weights = own(self, asking, asked, heads)
+    def spy(self, asking, asked, heads, rotation):
+        weights = own(self, asking, asked, heads, rotation)
         if self is layer:
             seen.append(weights[0, heads.index(head.index), 0])
         return weights
@@ -46,14 +46,16 @@ def test_a_softmax_head_is_recorded_as_softmax_attends():
     assert (seen.support == seen.prefix_table.causal()).all()
 
 
-@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize(
+    "kind", [*({"norm": norm} for norm in NORMS), {"rotary": 2, "parallel": True}], ids=str
+)
 @pytest.mark.parametrize("head", [Head(0, 1), Head(1, 0)])
-def test_the_record_is_the_attention_of_the_models_own_forward(norm, head):
+def test_the_record_is_the_attention_of_the_models_own_forward(kind, head):
     """Prompts of several lengths, batched and one by one; after the norm that the head has.
 
     A record holds FP32 numbers, so FP64 attention is rounded once, and far less than a second time.
     """
-    model, prefix_table = random_model(tiny_architecture(norm=norm), seed=1).double(), PrefixTable(PROMPTS)
+    model, prefix_table = random_model(tiny_architecture(**kind), seed=1).double(), PrefixTable(PROMPTS)
     found = record(model, head, prefix_table)
     for prompt in PROMPTS:
         weights = heads_weights(model, head, prompt)

@@ -47,6 +47,20 @@ def test_answers_are_what_looking_at_every_prompt_says():
     assert min(verdicts[Verdict.PROVED], verdicts[Verdict.REFUTED]) > 25
 
 
+@pytest.mark.parametrize("kind", [{"rotary": 2}, {"parallel": True}], ids=str)
+def test_answers_on_rotary_and_parallel_models_are_what_every_prompt_says(kind):
+    """A rotated position is no part of what a token hands on, and an MLP may read beside the heads."""
+    sizes, verdicts = replace(SIZES, **kind), Counter()
+    for seed in SEEDS[:6]:
+        claim = random_claim(seed, sizes=sizes)
+        answers = prove(claim, Effort(listed=64)).answers
+        for answer, is_true in zip(answers, truths(claim, claim.properties), strict=True):
+            verdicts[answer.verdict] += 1
+            if answer.verdict is not Verdict.UNDECIDED:
+                assert (answer.verdict is Verdict.PROVED) == is_true, (seed, answer.prop)
+    assert verdicts[Verdict.UNDECIDED] <= verdicts.total() // 4
+
+
 def test_much_is_decided_without_looking_at_any_prompt_by_itself():
     """By minima over cells; what is not names a node or what is decided differently."""
     decided, reasons = 0, []

@@ -70,6 +70,9 @@ class Deferred:
             return self.take(values, [row[0][0] for row in rows])
         return Waiting(self.exact.mix(rows, values.settled()))
 
+    def rotate(self, values: Waiting, cosines: Grid, sines: Grid) -> Waiting:
+        return Waiting(self.exact.rotate(values.settled(), cosines, sines))
+
     def scores(self, queries: Waiting, keys: Waiting, contexts: Contexts, scale: Fraction) -> tuple[Row, ...]:
         return self.exact.scores(queries.settled(), keys.settled(), contexts, scale)
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from circuitproof.circuits.graph import LOGITS, Head
 from circuitproof.errors import DeclarationError
 from circuitproof.forward.binding import Binding
-from circuitproof.forward.cells import EMBEDDING, Cells, InputPart, PositionPart, TokenPart
+from circuitproof.forward.cells import Cells, InputPart, TokenPart, embedding_of
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.proof.effort import UNHURRIED, Pace
@@ -72,6 +72,8 @@ class Tables:
         self, frozen: Frozen, candidates: tuple[int, ...], outlined: Outline, pace: Pace = UNHURRIED
     ) -> None:
         self._frozen, self._candidates, self.outline, self._pace = frozen, candidates, outlined, pace
+        self._embedding = embedding_of(frozen.architecture)
+        """The token, and the position where it is learned."""
         self._known: dict[Function, _Values] = {}
         self.evaluations = 0
         self._ends: set[int] = set()
@@ -82,7 +84,7 @@ class Tables:
         circuit = self.outline.circuit
         layers = sorted({source.layer for source in circuit.sources(LOGITS) if isinstance(source, Head)})
         sources = [source for group in groups for source in group.sources]
-        cells = self._cells(EMBEDDING)
+        cells = self._cells(self._embedding)
         biases = layers if self._frozen.architecture.biases else []
         stage = cells.sum_stage(circuit, sources, biases)
         cells.cell(stage, (here, None))
@@ -128,7 +130,7 @@ class Tables:
         places = sorted({position for position, _ in wanted if position not in known.positions})
         by_token = self._evaluate(function, [(token, 0) for token in tokens], (TokenPart(),))
         known.tokens.update(zip(tokens, by_token, strict=True))
-        by_place = self._evaluate(function, [(0, place) for place in places], (PositionPart(),))
+        by_place = self._evaluate(function, [(0, place) for place in places], self._embedding[1:])
         (nothing,) = self._evaluate(function, [(0, 0)], ())
         for place, found in zip(places, by_place, strict=True):
             known.positions[place] = tuple(a - b for a, b in zip(found, nothing, strict=True))
@@ -137,7 +139,7 @@ class Tables:
         self,
         function: Function,
         pairs: Sequence[TokenAtPosition],
-        embedding: tuple[InputPart, ...] = EMBEDDING,
+        embedding: tuple[InputPart, ...] | None = None,
     ) -> list[Contribution]:
         sizes = self._frozen.architecture
         step = max(1, _CHUNK // max(sizes.mlp_width, sizes.width))
@@ -148,7 +150,10 @@ class Tables:
         for start in self._pace.each("tokens and places, in batches", range(0, len(pairs), step)):
             if self._pace.is_over:
                 raise UnsettledError(Missing.STRUCTURE, "the work was ended first")
-            cells, some = self._cells(embedding), pairs[start : start + step]
+            cells, some = (
+                self._cells(self._embedding if embedding is None else embedding),
+                pairs[start : start + step],
+            )
             stage = cells.sum_stage(self.outline.circuit, function.group.sources)
             rows = [cells.cell(stage, (pair, None) if is_here else (function.here, pair)) for pair in some]
             values = self._run(cells, stage)

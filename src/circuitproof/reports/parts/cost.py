@@ -15,7 +15,6 @@ def cost(view: BundleView) -> Element:
     """Return how large the bundle is, and what is computed only once."""
     bundle = view.bundle
     rows = [(answer.prop.name, f"{leaves(answer):,}") for answer in bundle.answers]
-    longest = max((len(write_rational(logit)) for row in bundle.folds for logit in row), default=0)
     return section(
         "cost",
         "What it costs",
@@ -23,11 +22,19 @@ def cost(view: BundleView) -> Element:
             ("files", _files(view)),
             ("weights", f"{plural(len(bundle.frozen.file.shapes()), 'tensor')} of the model are read"),
             ("computations", _computations(view)),
-            ("exact logits", f"{plural(len(bundle.folds), 'row')}; the longest number has {longest:,} signs"),
+            _logits(view),
         ),
         scrolled(("property", "leaves of evidence#"), rows),
         note("circuitproof cost counts what solvers would be asked instead."),
     )
+
+
+def _logits(view: BundleView) -> tuple[str, str]:
+    bundle = view.bundle
+    if bundle.precision is not None:
+        return "enclosed logits", f"none are kept: the checker computes them with {bundle.precision} bits"
+    longest = max((len(write_rational(logit)) for row in bundle.folds for logit in row), default=0)
+    return "exact logits", f"{plural(len(bundle.folds), 'row')}; the longest number has {longest:,} signs"
 
 
 def leaves(answer: Answered) -> int:

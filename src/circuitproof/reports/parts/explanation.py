@@ -45,9 +45,9 @@ def _facts(found: Explanation) -> Iterator[tuple[str, Child]]:
     yield "prompt", name(prompt_text(task, found.prompt), most=2000)
     yield "answer", el("bdi", "not claimed" if found.answer is None else token_name(task, found.answer))
     tie = "" if cell.fold.is_clear else " (a tie)"
-    yield "decision", el("bdi", f"{decision_text(task, cell.fold)}{tie}")
+    yield "decision", el("bdi", f"{decision_text(task, cell.fold.decision)}{tie}")
     for whose, fold in found.beside.items():
-        yield whose, el("bdi", decision_text(task, fold))
+        yield whose, el("bdi", decision_text(task, fold.decision))
     yield "cell", _cell(found)
     rival = token_name(task, task.candidates[cell.runner])
     yield "margin", el("bdi", f"{exact(cell.margin)} over {rival}")

@@ -52,7 +52,13 @@ def _row(view: BundleView, place: int) -> tuple[Child, ...]:
     number = view.numbers.cell_of[place]
     cell = view.numbers.cells[number]
     radius = "–" if cell.flip is None else shown(cell.flip.radius)
-    return (*known, el("bdi", decision_text(task, cell.fold)), shown(cell.margin), radius, f"{number}")
+    return (
+        *known,
+        el("bdi", decision_text(task, cell.fold.decision)),
+        shown(cell.margin),
+        radius,
+        f"{number}",
+    )
 
 
 def _summary(view: BundleView) -> str:

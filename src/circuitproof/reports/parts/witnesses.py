@@ -5,7 +5,7 @@ from circuitproof.files.reading import shown
 from circuitproof.proof.fold import Fold
 from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.elements import Child, Element, el
-from circuitproof.reports.evidence import PromptWitness, Shown
+from circuitproof.reports.evidence import PromptWitness, Shown, ShownDecision
 from circuitproof.reports.numbers import lead
 from circuitproof.reports.parts.section import link, scrolled, section
 from circuitproof.reports.words import decision_text, moved, prompt_text
@@ -38,11 +38,12 @@ def _row(view: BundleView, place: int, one: PromptWitness, entry: Shown) -> tupl
     return (
         says(one),
         link(prompt, "witnesses", data_witness=place, class_="prompt"),
-        _decided(view, entry.fold),
+        _decided(view, entry.found),
         changed or "nothing",
         "" if entry.other is None else _decided(view, entry.other),
     )
 
 
-def _decided(view: BundleView, found: Fold) -> Element:
-    return el("bdi", f"{decision_text(view.bundle.task, found)} by {shown(lead(found))}")
+def _decided(view: BundleView, found: ShownDecision) -> Element:
+    margin = f" by {shown(lead(found))}" if isinstance(found, Fold) else ""
+    return el("bdi", decision_text(view.bundle.task, found.decision) + margin)

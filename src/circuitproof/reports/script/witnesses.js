@@ -19,7 +19,7 @@ part("witnesses", (page, section) => {
   };
 
   const decides = (words, of) =>
-    make("p", {}, `${words} `, make("strong", {}, make("bdi", {}, of.decision)), ` by ${of.margin}`);
+    make("p", {}, `${words} `, make("strong", {}, make("bdi", {}, of.decision)), of.margin === null ? "" : ` by ${of.margin}`);
   const shown = (one, entry) => {
     const tokens = make("div", { class: "looks" });
     for (const token of data.prompts[entry.prompt]) tokens.append(make("span", {}, make("bdi", {}, data.tokens[token])));

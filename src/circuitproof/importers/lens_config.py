@@ -1,0 +1,186 @@
+"""The configuration of a TransformerLens model: what it says of the function that the tensors compute."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
+
+from circuitproof.errors import InputError
+from circuitproof.files.reading import Fields
+from circuitproof.importers.lens_layout import NATIVE, LensLayout
+from circuitproof.models.architecture import inverse_root, is_float32, nearest_float32
+from circuitproof.models.operators import Activation, Gelu, GeluForm, LayerNorm, NoNorm, Norm, Relu
+
+_ACTIVATIONS = {
+    "relu": Relu(),
+    "gelu": Gelu(GeluForm.EXACT),
+    "gelu_new": Gelu(GeluForm.TANH),
+    "gelu_fast": Gelu(GeluForm.TANH),
+    "gelu_pytorch_tanh": Gelu(GeluForm.TANH),
+}
+_OFF = (
+    "gated_mlp",
+    "num_experts",
+    "final_rms",
+    "post_embedding_ln",
+    "use_normalization_before_and_after",
+    "use_local_attn",
+    "use_qk_norm",
+    "scale_embedding",
+    "attn_scores_soft_cap",
+    "output_logits_soft_cap",
+    "per_layer_head_dim",
+    "load_in_4bit",
+    "relative_attention_max_distance",
+    "shortformer_pos",
+    "is_stateful",
+    "is_multimodal",
+    "rope_scaling",
+    "uses_rms_norm",
+    "rotary_interleaved_cos_sin",
+    "per_layer_num_key_value_heads",
+    "is_audio_model",
+    "is_visual_model",
+)
+"""Options of TransformerLens that change what is computed and are not there."""
+_READ = frozenset(
+    {
+        *("n_layers", "d_model", "n_ctx", "d_head", "n_heads", "d_mlp", "d_vocab", "d_vocab_out"),
+        *("act_fn", "attn_only", "normalization_type", "eps", "attention_dir", "n_key_value_heads"),
+        *("use_attn_scale", "attn_scale", "attn_coeff", "scale_attn_by_inverse_layer_idx"),
+        *("positional_embedding_type", "rotary_dim", "rotary_base", "rotary_adjacent_pairs"),
+        *("use_NTK_by_parts_rope", "parallel_attn_mlp", "architecture"),
+    }
+)
+_HARMLESS = re.compile(
+    r"(use_hook|checkpoint|tokenizer|from_checkpoint|NTK_by_parts|vision|init|relative_attention)_?.*"
+    r"|use_attn_(result|in)|use_split_qkv_input|split_attention_weights|default_(prepend_bos|padding_side)"
+    r"|device|n_devices|dtype|seed|n_params|model_name|original_architecture|trust_remote_code|window_size"
+    r"|attn_types|experts_per_token|layer_norm_folding|qk_norm_after_rope|rmsnorm_uses_offset"
+    r"|decoder_start_token_id|tie_word_embeddings|attn_implementation|mm_tokens_per_image"
+    r"|ungroup_grouped_query_attention"
+)
+"""Options of TransformerLens that change no logit, or none unless one of the others is set."""
+_UNSET = -1
+"""What TransformerLens writes where a number is to be derived."""
+
+
+@dataclass(frozen=True, slots=True)
+class LensConfig:
+    """The options of a model, with TransformerLens's defaults where one is left out."""
+
+    fields: Fields
+    layout: LensLayout
+
+    def refuse_unsupported(self) -> None:
+        """Refuse, by their names, options that change what is computed and are not there."""
+        for key in _OFF:
+            if self.fields.has(key) and _is_on(self.fields.value(key)):
+                found = self.fields.value(key)
+                raise InputError(f"{self.fields.path(key)} is {found}, want it off: it is not there yet")
+        if self.fields.has("attn_coeff") and self.fields.rational("attn_coeff") != 1:
+            coefficient = self.fields.rational("attn_coeff")
+            raise InputError(
+                f"{self.fields.path('attn_coeff')} is {coefficient}, want 1: "
+                "attention that is constant in part is no softmax"
+            )
+        if self.fields.has("architecture") and self.layout is NATIVE:
+            self.fields.one_of("architecture", ("TransformerLensNative",))
+
+    def refuse_other_sizes(self, found: Mapping[str, int]) -> None:
+        """Refuse sizes that are not those of the tensors."""
+        for key, size in found.items():
+            said = self.size(key)
+            if said is not None and said != size and not (key == "d_mlp" and size == 0):
+                raise InputError(f"{self.fields.path(key)} is {said}, the tensors have {size}")
+
+    def size(self, key: str) -> int | None:
+        """Return a size, if it is said."""
+        is_said = self.fields.has(key) and self.fields.value(key) not in (None, _UNSET)
+        return self.fields.integer(key, least=1) if is_said else None
+
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        return self.fields.boolean(key) if self.fields.has(key) else default
+
+    def activation(self) -> Activation:
+        found = self.fields.text("act_fn")
+        if found.lower() not in _ACTIVATIONS:
+            raise InputError(
+                f"{self.fields.path('act_fn')} is {found!r}, want one of {', '.join(_ACTIVATIONS)}"
+            )
+        return _ACTIVATIONS[found.lower()]
+
+    def norm(self, *, has_scales: bool) -> Norm:
+        """Return the norm: that of the configuration, which may be left out where its tensors tell it."""
+        key = "normalization_type"
+        if self.fields.has(key) and self.fields.value(key) is None:
+            return NoNorm()
+        if not self.fields.has(key) and not has_scales:
+            raise InputError(
+                f"{self.fields.path(key)} is missing and there are no scales of norms; "
+                "say null, or LNPre where norms were folded"
+            )
+        if self.fields.has(key):
+            self.fields.one_of(key, ("LN", "LNPre"))
+        return LayerNorm(self.fields.rational("eps") if self.fields.has("eps") else Fraction(1, 100_000))
+
+    def is_rotary(self) -> bool:
+        key = "positional_embedding_type"
+        return self.fields.has(key) and self.fields.one_of(key, ("standard", "rotary")) == "rotary"
+
+    def scale(self, head_width: int) -> tuple[Fraction, tuple[str, ...]]:
+        """Return what scores are multiplied by, an FP32 number, and what was rounded for that."""
+        is_scaled = self.flag("use_attn_scale", default=True)
+        said = self.fields.rational("attn_scale") if self.fields.has("attn_scale") else Fraction(_UNSET)
+        if not is_scaled and self.layout is not NATIVE:
+            return Fraction(1), ()
+        if not is_scaled or said <= 0 or abs(said * said - head_width) < Fraction(head_width, 10**6):
+            return inverse_root(head_width), ()
+        wanted = 1 / said
+        if is_float32(wanted):
+            return wanted, ()
+        near = nearest_float32(wanted)
+        return near, (f"scores are multiplied by {near}, the FP32 number nearest to 1/{float(said)}",)
+
+    def refuse_unmasked(self, layers: int) -> tuple[str, ...]:
+        """Refuse attention to later positions, unless only the last position of one layer is decided at."""
+        key = "attention_dir"
+        if not self.fields.has(key) or self.fields.text(key) == "causal":
+            return ()
+        if layers > 1:
+            raise InputError(
+                f"{self.fields.path(key)} is {self.fields.text(key)!r}, want 'causal': in {layers} layers "
+                "the last position reads what earlier ones saw of later ones"
+            )
+        return ("attention has no mask: in one layer, decided at the last position, that is the same",)
+
+    def unread_note(self) -> tuple[str, ...]:
+        """Say which keys nothing here has looked at."""
+        known = _READ.union(_OFF)
+        unread = [
+            key
+            for key in self.fields.keys()  # noqa: SIM118  # Fields is not a mapping
+            if key not in known and not _HARMLESS.fullmatch(key)
+        ]
+        return (f"not read of its configuration: {', '.join(unread)}",) if unread else ()
+
+
+def _is_on(value: object) -> bool:
+    """Say whether an option is used: TransformerLens writes null, false or a negative number where not."""
+    return value > 0 if isinstance(value, int | Decimal) else bool(value)
+
+
+def plain_config(given: Mapping[str, object]) -> dict[str, object]:
+    """Return the options of a live configuration as a file has them, without what no file holds."""
+    kept = {key: value for key, value in given.items() if _is_plain(value)}
+    return {
+        key: Decimal(repr(float(value))) if isinstance(value, float) else value for key, value in kept.items()
+    }
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, float):
+        return isfinite(value)
+    return value is None or isinstance(value, bool | int | str | list | dict)

@@ -1,0 +1,1 @@
+"""Enclosed arithmetic: integers and a radius, to the last bit those of `docs/certificate.md`."""

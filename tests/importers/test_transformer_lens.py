@@ -1,0 +1,268 @@
+"""Models of TransformerLens, in its three layouts, against forwards that read the stored names themselves."""
+
+import json
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import save_file
+
+from circuitproof.errors import InputError
+from circuitproof.importers.transformer_lens import from_live, import_tl
+from circuitproof.nn.checkpoint import load_model
+from floats import agree
+from lens_files import CONFIG, lens_logits, lens_state, to_grokking, to_native, write_lens
+from places import REFERENCE
+
+TOKENS = [3, 1, 4, 1, 5]
+with_reference = pytest.mark.skipif(
+    not (REFERENCE / "grokking").is_dir(),
+    reason="the public models are not beside the project (../shared/reference)",
+)
+ROTARY = {"positional_embedding_type": "rotary", "rotary_dim": 4, "rotary_base": 100, "d_head": 6}
+
+
+def our_logits(model, tokens=TOKENS):
+    """Return the logits of an imported model at every position in FP64."""
+    with torch.no_grad():
+        return load_model(model).model.double()(torch.tensor([tokens]))[0]
+
+
+def imported(tmp_path, config, state):
+    """Import a model and return what was done to it."""
+    return import_tl(write_lens(tmp_path / "source", config, state), tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"act_fn": "relu", "normalization_type": None},
+        {"act_fn": "gelu", "normalization_type": "LNPre"},
+        {"attn_only": True, "d_mlp": None, "act_fn": None, "normalization_type": None},
+        {"attn_only": True, "normalization_type": "LN"},
+        {"use_attn_scale": False},
+        {"attn_scale": 8.0},
+        {"attn_scale": 2.0000000001},
+        {"parallel_attn_mlp": True},
+        {**ROTARY},
+        {**ROTARY, "rotary_adjacent_pairs": True, "parallel_attn_mlp": True},
+    ],
+    ids=str,
+)
+def test_an_imported_hooked_transformer_computes_what_it_computed(tmp_path, changes):
+    """Every norm, activation, position and scale that is there."""
+    config = {**CONFIG, **changes}
+    state = lens_state(config)
+    imported(tmp_path, config, state)
+    assert agree(our_logits(tmp_path / "model"), torch.from_numpy(lens_logits(state, config, TOKENS)))
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"act_fn": "relu", "normalization_type": None}, {"attn_only": True}, ROTARY], ids=str
+)
+def test_the_native_layout_is_the_same_model(tmp_path, changes):
+    """Heads stacked, no bias at the logits, and rotations of adjacent coordinates."""
+    config = {**CONFIG, **changes, "architecture": "TransformerLensNative"}
+    state = lens_state(config)
+    state["unembed.b_U"] *= 0
+    found = imported(tmp_path, config, to_native(state))
+    wanted = lens_logits(state, {**config, "rotary_adjacent_pairs": True}, TOKENS)
+    assert agree(our_logits(tmp_path / "model"), torch.from_numpy(wanted))
+    assert any("adjacent" in note for note in found.notes) == ("rotary_dim" in changes)
+
+
+def test_the_layout_before_it_is_known_by_its_shapes(tmp_path):
+    """Embeddings [d_model, vocabulary], no biases in attention, settings of a training script."""
+    config = {**CONFIG, "n_layers": 1, "act_fn": "ReLU", "normalization_type": None}
+    state = lens_state(config)
+    for name in state:
+        state[name] *= not (".attn.b_" in name or name == "unembed.b_U")
+    settings = {"n_heads": 2, "act_fn": "ReLU", "attention_dir": "casual", "attn_coeff": 1, "lr": 0.001}
+    found = imported(tmp_path, {"original": settings, "layout": "W_E [d_model, vocab]"}, to_grokking(state))
+    assert agree(our_logits(tmp_path / "model"), torch.from_numpy(lens_logits(state, config, TOKENS)))
+    assert found.notes == (
+        "attention has no mask: in one layer, decided at the last position, that is the same",
+        "biases that it does not have are zeros",
+        "not read of its configuration: lr",
+    )
+
+
+def test_stored_tables_of_positions_are_taken_as_they_are(tmp_path):
+    """Whatever made them: here they are those of another base than the configuration says."""
+    config = {**CONFIG, **ROTARY}
+    state = lens_state(config)
+    angles = np.outer(np.arange(5), [1, 7.0 ** (-1 / 2)])
+    for layer in range(2):
+        state[f"blocks.{layer}.attn.rotary_cos"] = np.tile(np.cos(angles), 2).astype(np.float32)
+        state[f"blocks.{layer}.attn.rotary_sin"] = np.tile(np.sin(angles), 2).astype(np.float32)
+        state[f"blocks.{layer}.attn.mask"] = np.tril(np.ones((5, 5), bool))
+        state[f"blocks.{layer}.attn.IGNORE"] = np.array(-np.inf, np.float32)
+    found = imported(tmp_path, config, state)
+    wanted = lens_logits(state, {**config, "rotary_base": 7}, TOKENS)
+    assert agree(our_logits(tmp_path / "model"), torch.from_numpy(wanted))
+    assert "the tables of rotary positions are those that are stored" in found.notes
+
+
+@pytest.mark.parametrize("predicted", [6, 12])
+def test_tokens_that_are_only_read_or_only_predicted_have_rows_of_their_own(tmp_path, predicted):
+    """What is never predicted never wins; what is never read is embedded as zero."""
+    config = {**CONFIG, "d_vocab_out": predicted}
+    state = lens_state(config)
+    found = imported(tmp_path, config, state)
+    ours, wanted = our_logits(tmp_path / "model"), torch.from_numpy(lens_logits(state, config, TOKENS))
+    assert agree(ours[:, :predicted], wanted)
+    assert torch.equal(ours[:, predicted:], torch.full((5, max(0, 9 - predicted)), -(2.0**100)).double())
+    which = (
+        "tokens from 6 on are read and never" if predicted < 9 else "tokens from 9 on are predicted and never"
+    )
+    assert any(note.startswith(which) for note in found.notes)
+
+
+def test_folded_norms_lacking_biases_and_unread_keys_are_named(tmp_path):
+    """Everything that was done, a sentence each."""
+    config = {**CONFIG, "normalization_type": "LNPre", "task": "sorting", "attn_scale": 3.0}
+    state = {name: one for name, one in lens_state(config).items() if ".attn.b_" not in name}
+    assert imported(tmp_path, config, state).notes == (
+        "scores are multiplied by 11184811/33554432, the FP32 number nearest to 1/3.0",
+        "the norms' scales and shifts, which were folded into what reads them, are 1 and 0",
+        "biases that it does not have are zeros",
+        "not read of its configuration: task",
+    )
+
+
+def test_a_live_model_is_the_same_as_its_file(tmp_path):
+    """Its state and its cfg, whose dtypes and devices no file holds; BF16 is read as what it is."""
+    config = {**CONFIG, "dtype": torch.bfloat16, "device": torch.device("cpu"), "seed": np.float64("nan")}
+    config |= {"eps": np.float64(1e-5), "init_mode": "gpt2", "tokenizer_prepends_bos": True}
+    state = {name: torch.from_numpy(one).bfloat16() for name, one in lens_state().items()}
+    live = SimpleNamespace(cfg=SimpleNamespace(to_dict=lambda: config), state_dict=lambda: state)
+    found = from_live(live, tmp_path / "live")
+    assert found.notes == ("BF16 numbers are stored as the FP32 numbers that they are",)
+    from_live(state, tmp_path / "state", config)
+    plain = {name: one.float().numpy() for name, one in state.items()}
+    imported(tmp_path, CONFIG, plain)
+    files = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("live", "state", "model")]
+    assert files[0] == files[1] == files[2]
+    with pytest.raises(InputError, match=r"config.rope_scaling is .*linear.*, want it off"):
+        from_live(state, tmp_path / "other", {**config, "rope_scaling": {"rope_type": "linear"}})
+    with pytest.raises(InputError, match=r"a state does not say .* give config=model.cfg.to_dict\(\)"):
+        from_live(state, tmp_path / "alone")
+
+
+def test_a_file_may_have_its_configuration_elsewhere(tmp_path):
+    """One safetensors file, one JSON file."""
+    save_file(lens_state(), tmp_path / "mine.safetensors")
+    (tmp_path / "cfg.json").write_text(json.dumps(CONFIG))
+    import_tl(tmp_path / "mine.safetensors", tmp_path / "model", tmp_path / "cfg.json")
+    wanted = lens_logits(lens_state(), CONFIG, TOKENS)
+    assert agree(our_logits(tmp_path / "model"), torch.from_numpy(wanted))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"normalization_type": "RMS"}, "normalization_type is 'RMS', want one of 'LN', 'LNPre'"),
+        ({"positional_embedding_type": "shortformer"}, "is 'shortformer', want one of 'standard', 'rotary'"),
+        ({"positional_embedding_type": "alibi"}, "is 'alibi', want one of 'standard', 'rotary'"),
+        ({"act_fn": "solu_ln"}, "act_fn is 'solu_ln', want one of relu, gelu"),
+        ({"attention_dir": "bidirectional"}, "attention_dir is 'bidirectional', want 'causal': in 2 layers"),
+        ({"gated_mlp": True}, "gated_mlp is True, want it off"),
+        ({"attn_scores_soft_cap": 30.0}, "attn_scores_soft_cap is 30.0, want it off"),
+        ({"n_key_value_heads": 1}, "n_key_value_heads is 1, want 2: grouped queries"),
+        ({"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx is true, want false"),
+        ({"attn_coeff": 0.5}, "attn_coeff is 1/2, want 1"),
+        ({"d_mlp": 8}, "d_mlp is 8, the tensors have 7"),
+        ({"n_layers": 3}, "n_layers is 3, the tensors have 2"),
+        ({"attn_only": True}, "attn_only is true, but there are MLPs among the tensors"),
+        ({"eps": 0}, "norm.epsilon is 0"),
+        ({"n_ctx": "5"}, "n_ctx is the string '5'"),
+    ],
+)
+def test_an_option_that_is_not_there_is_refused_by_its_name(tmp_path, changes, sentence):
+    """A model that computes something else must not pass for one that is there."""
+    with pytest.raises(InputError, match=f"config.json.*{re.escape(sentence)}"):
+        imported(tmp_path, {**CONFIG, **changes}, lens_state())
+    assert not (tmp_path / "model").exists()
+
+
+def without(*names):
+    """Return a change that takes tensors away."""
+    return lambda state: [state.pop(name) for name in names]
+
+
+def turned(state):
+    """Turn a matrix round."""
+    state["blocks.0.mlp.W_in"] = np.ascontiguousarray(state["blocks.0.mlp.W_in"].T)
+
+
+def poisoned(state):
+    """Make a number no number."""
+    state["blocks.1.attn.W_K"][0, 0, 0] = np.inf
+
+
+def widened(state):
+    """Add a tensor that no such model has."""
+    state["blocks.0.mlp.W_gate"] = np.zeros((6, 7), np.float32)
+
+
+def counted(state):
+    """Store whole numbers."""
+    state["embed.W_E"] = state["embed.W_E"].astype(np.int64)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (without("unembed.W_U"), "lacks tensor unembed.W_U, which HookedTransformer needs"),
+        (without("embed.W_E"), "has neither embed.W_E with blocks.0.attn.W_O nor embed.weight"),
+        (without("blocks.1.mlp.b_in"), "lacks tensor blocks.1.mlp.b_in, which HookedTransformer needs"),
+        (without("blocks.1.ln2.w"), "lacks tensor blocks.1.ln2.w, which HookedTransformer needs"),
+        (turned, "tensor blocks.0.mlp.W_in has shape (7, 6), HookedTransformer wants (6, 6)"),
+        (poisoned, "tensor blocks.1.attn.W_K holds a NaN or an infinite number"),
+        (widened, "holds tensor blocks.0.mlp.W_gate, which HookedTransformer does not read"),
+        (counted, "tensor embed.W_E is I64, want F32"),
+    ],
+)
+def test_tensors_that_are_not_those_of_the_layout_are_refused(tmp_path, spoil, sentence):
+    """A bias that is missing where others are there was lost: this would be another model."""
+    state, config = lens_state(), {key: value for key, value in CONFIG.items() if key != "d_mlp"}
+    spoil(state)
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        imported(tmp_path, config, state)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_native_bridge_around_a_model_of_hugging_faces_is_refused(tmp_path):
+    """Its matrices may be turned; the model itself comes by import-hf."""
+    config = {**CONFIG, "architecture": "GPT2LMHeadModel"}
+    with pytest.raises(InputError, match="architecture is 'GPT2LMHeadModel'"):
+        imported(tmp_path, config, to_native(lens_state()))
+
+
+@with_reference
+@pytest.mark.parametrize(
+    ("name", "modulus", "sign"),
+    [("grokking", 113, (113,)), ("modular_addition", 113, (113,)), ("pizza_softmax_attention", 59, ())],
+)
+def test_public_models_add_right(tmp_path, name, modulus, sign):
+    """Trained by others, in three layouts: every sum of these pairs is right."""
+    import_tl(REFERENCE / name, tmp_path / "model")
+    pairs = [(a, (7 * a + b) % modulus) for a in range(0, modulus, 5) for b in range(0, modulus, 7)]
+    model = load_model(tmp_path / "model").model.double()
+    with torch.no_grad():
+        logits = model(torch.tensor([(*pair, *sign) for pair in pairs]))[:, -1, :modulus]
+    assert logits.argmax(1).tolist() == [sum(pair) % modulus for pair in pairs]
+
+
+@with_reference
+@pytest.mark.parametrize(("name", "right"), [("max_of_two", 4096), ("max_of_two_undertrained", 4046)])
+def test_the_models_of_the_coq_theorems_are_right_as_often_as_these_say(tmp_path, name, right):
+    """On every pair of tokens."""
+    import_tl(REFERENCE / name, tmp_path / "model")
+    pairs = torch.cartesian_prod(torch.arange(64), torch.arange(64))
+    with torch.no_grad():
+        logits = load_model(tmp_path / "model").model.double()(pairs)[:, -1]
+    assert int((logits.argmax(1) == pairs.amax(1)).sum()) == right
