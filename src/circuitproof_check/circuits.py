@@ -1,6 +1,6 @@
 """What each node of a circuit reads, and at which positions of a prompt; no number is computed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -25,6 +25,8 @@ Biases = frozenset[tuple[Node, int]]
 """Nodes, each with a layer whose shared bias it reads."""
 NeededPositions = dict[Node, set[int]]
 """Positions at which the outputs of nodes are read."""
+NamedStore = tuple[Callable[[Node, int], tuple[int, ...]], Container[tuple[int, ...]]]
+"""The names of what nodes put out at positions, and those that are known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,16 +136,16 @@ class Reading:
             self._rows[node, position] = program.row(self._prompt, position)
         return self._rows[node, position]
 
-    def complete(
-        self, circuit: Circuit, needed: NeededPositions, is_known: Callable[[Node, int], bool]
-    ) -> NeededPositions:
-        """Return what nodes of a circuit must put out for what is needed, without what is known."""
+    def complete(self, circuit: Circuit, needed: NeededPositions, store: NamedStore) -> NeededPositions:
+        """Return what nodes of a circuit must put out for what is needed, without what is in store."""
+        name, known = store
         for node in (logits_node(self._circuits.size), *reversed(paid(circuit.order))):
-            for port, places in self.inputs(node, needed.get(node, set())):
+            asked = needed.get(node)
+            for port, places in self.inputs(node, asked) if asked else ():
                 for source in circuit.sources[port]:
                     spend(NUMBER + STEP * len(places))
                     if source != EMBED:
-                        unknown = {place for place in places if not is_known(source, place)}
+                        unknown = {place for place in places if name(source, place) not in known}
                         needed[source] = needed.get(source, set()) | unknown
         return needed
 

@@ -195,12 +195,9 @@ class CircuitRun:
         """Return the positions at which the output of each node is read and is not known."""
         end = logits_node(self._size)
         wanted, place = self._wanted or (end, len(self._prompt) - 1)
-        if wanted == EMBED or (wanted != end and self._is_known(wanted, place)):
+        if wanted == EMBED or (wanted != end and self._name(wanted, place) in self._outputs):
             return {}
-        return self._reading.complete(self._circuit, {wanted: {place}}, self._is_known)
-
-    def _is_known(self, node: Node, position: int) -> bool:
-        return self._name(node, position) in self._outputs
+        return self._reading.complete(self._circuit, {wanted: {place}}, (self._name, self._outputs))
 
     def output(self, node: Node, position: int) -> Vector:
         """Return what a node puts out where everything is computed and nothing added."""

@@ -13,6 +13,7 @@ from circuitproof_check.forward import Added, CircuitRun
 from circuitproof_check.main import Outcome, check
 from circuitproof_check.regions.affine import AffineVector, SampledRegion, constant
 from circuitproof_check.regions.forms import Region
+from pattern_forgeries import EQUIVALENCE, uniform
 
 OPTIONS = {
     "rotary": {"rotary": 2},
@@ -113,3 +114,11 @@ def test_forms_pass_through_a_rotation():
         slopes = forms.slopes.get(place, vector([0] * 3)).fractions()
         still = forms.constant.fractions()
         assert moved == tuple(one + far * slope for one, slope in zip(still, slopes, strict=True))
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_patterns_are_proved_about_such_models(option, tmp_path):
+    """A token without a learned position puts out the same wherever it stands."""
+    made = uniform(size=architecture(**OPTIONS[option]))
+    outcome, reason = check(made.sealed(EQUIVALENCE, made.settled()).write(tmp_path / "bundle"))
+    assert outcome is Outcome.VALID, reason

@@ -91,14 +91,13 @@ class Places:
         (prompt, needs), numbers = wanted, circuit.numbers
         places, reading = self.of(circuit, prompt), Reading(self._circuits, prompt)
 
-        def is_known(node: Node, position: int) -> bool:
-            return (numbers[node], places[position]) in store
+        def name(node: Node, position: int) -> tuple[int, int]:
+            return numbers[node], places[position]
 
         spend(NUMBER * sum(map(len, needs.values())))
-        needed = {n: {place for place in found if not is_known(n, place)} for n, found in needs.items()}
-        return PromptEntry(
-            prompt, places, reading, reading.complete(circuit, needed, is_known), self._twin(prompt)
-        )
+        missing = {n: {place for place in found if name(n, place) not in store} for n, found in needs.items()}
+        needed = reading.complete(circuit, missing, (name, store))
+        return PromptEntry(prompt, places, reading, needed, self._twin(prompt))
 
     def _twin(self, prompt: Prompt) -> PromptEntry | None:
         partner = self._ablation.partners.get(bytes_of(prompt))
