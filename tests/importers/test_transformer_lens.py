@@ -84,10 +84,17 @@ def test_the_layout_before_it_is_known_by_its_shapes(tmp_path):
     found = imported(tmp_path, {"original": settings, "layout": "W_E [d_model, vocab]"}, to_grokking(state))
     assert agree(our_logits(tmp_path / "model"), torch.from_numpy(lens_logits(state, config, TOKENS)))
     assert found.notes == (
-        "attention has no mask: in one layer, decided at the last position, that is the same",
+        "whether attention has a mask makes no difference: one layer, decided at the last position",
         "biases that it does not have are zeros",
         "not read of its configuration: lr",
     )
+
+
+def test_two_layers_of_it_must_say_that_attention_is_causal(tmp_path):
+    """Code that was built on it has left the mask out."""
+    state = to_grokking(lens_state({**CONFIG, "normalization_type": None}))
+    with pytest.raises(InputError, match="attention_dir is 'not said', want 'causal': in 2 layers"):
+        imported(tmp_path, {"act_fn": "ReLU"}, state)
 
 
 def test_stored_tables_of_positions_are_taken_as_they_are(tmp_path):
@@ -169,6 +176,10 @@ def test_a_file_may_have_its_configuration_elsewhere(tmp_path):
         ({"positional_embedding_type": "alibi"}, "is 'alibi', want one of 'standard', 'rotary'"),
         ({"act_fn": "solu_ln"}, "act_fn is 'solu_ln', want one of relu, gelu"),
         ({"attention_dir": "bidirectional"}, "attention_dir is 'bidirectional', want 'causal': in 2 layers"),
+        (
+            {"normalization_type": "LNPre"},
+            "normalization_type is LNPre, but there are scales of norms; say LN",
+        ),
         ({"gated_mlp": True}, "gated_mlp is True, want it off"),
         ({"attn_scores_soft_cap": 30.0}, "attn_scores_soft_cap is 30.0, want it off"),
         ({"n_key_value_heads": 1}, "n_key_value_heads is 1, want 2: grouped queries"),
@@ -219,6 +230,10 @@ def counted(state):
         (without("unembed.W_U"), "lacks tensor unembed.W_U, which HookedTransformer needs"),
         (without("embed.W_E"), "has neither embed.W_E with blocks.0.attn.W_O nor embed.weight"),
         (without("blocks.1.mlp.b_in"), "lacks tensor blocks.1.mlp.b_in, which HookedTransformer needs"),
+        (
+            lambda state: [state.pop(n) for n in list(state) if "ln" in n.split(".")[-2]],
+            "lacks tensor blocks.0.ln1",
+        ),
         (without("blocks.1.ln2.w"), "lacks tensor blocks.1.ln2.w, which HookedTransformer needs"),
         (turned, "tensor blocks.0.mlp.W_in has shape (7, 6), HookedTransformer wants (6, 6)"),
         (poisoned, "tensor blocks.1.attn.W_K holds a NaN or an infinite number"),

@@ -9,7 +9,7 @@ from math import isfinite
 
 from circuitproof.errors import InputError
 from circuitproof.files.reading import Fields
-from circuitproof.importers.lens_layout import NATIVE, LensLayout
+from circuitproof.importers.lens_layout import GROKKING, NATIVE, LensLayout
 from circuitproof.models.architecture import inverse_root, is_float32, nearest_float32
 from circuitproof.models.operators import Activation, Gelu, GeluForm, LayerNorm, NoNorm, Norm, Relu
 
@@ -63,6 +63,7 @@ _HARMLESS = re.compile(
     r"|ungroup_grouped_query_attention"
 )
 """Options of TransformerLens that change no logit, or none unless one of the others is set."""
+_FOLDED, _CAUSAL = "LNPre", "causal"
 _UNSET = -1
 """What TransformerLens writes where a number is to be derived."""
 
@@ -113,7 +114,7 @@ class LensConfig:
         return _ACTIVATIONS[found.lower()]
 
     def norm(self, *, has_scales: bool) -> Norm:
-        """Return the norm: that of the configuration, which may be left out where its tensors tell it."""
+        """Return the norm; where it is left out the scales of norms tell whether there is one."""
         key = "normalization_type"
         if self.fields.has(key) and self.fields.value(key) is None:
             return NoNorm()
@@ -123,8 +124,16 @@ class LensConfig:
                 "say null, or LNPre where norms were folded"
             )
         if self.fields.has(key):
-            self.fields.one_of(key, ("LN", "LNPre"))
+            self.fields.one_of(key, ("LN", _FOLDED))
+        if self.is_folded and has_scales:
+            raise InputError(f"{self.fields.path(key)} is {_FOLDED}, but there are scales of norms; say LN")
         return LayerNorm(self.fields.rational("eps") if self.fields.has("eps") else Fraction(1, 100_000))
+
+    @property
+    def is_folded(self) -> bool:
+        """Say whether the scales and shifts of norms were folded into what reads them."""
+        key = "normalization_type"
+        return self.fields.has(key) and self.fields.value(key) == _FOLDED
 
     def is_rotary(self) -> bool:
         key = "positional_embedding_type"
@@ -147,14 +156,16 @@ class LensConfig:
     def refuse_unmasked(self, layers: int) -> tuple[str, ...]:
         """Refuse attention to later positions, unless only the last position of one layer is decided at."""
         key = "attention_dir"
-        if not self.fields.has(key) or self.fields.text(key) == "causal":
+        usual = "not said" if self.layout is GROKKING else _CAUSAL
+        said = self.fields.text(key) if self.fields.has(key) else usual
+        if said == _CAUSAL:
             return ()
         if layers > 1:
             raise InputError(
-                f"{self.fields.path(key)} is {self.fields.text(key)!r}, want 'causal': in {layers} layers "
+                f"{self.fields.path(key)} is {said!r}, want {_CAUSAL!r}: in {layers} layers "
                 "the last position reads what earlier ones saw of later ones"
             )
-        return ("attention has no mask: in one layer, decided at the last position, that is the same",)
+        return ("whether attention has a mask makes no difference: one layer, decided at the last position",)
 
     def unread_note(self) -> tuple[str, ...]:
         """Say which keys nothing here has looked at."""

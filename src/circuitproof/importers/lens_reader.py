@@ -28,6 +28,8 @@ class LensReader:
     tokens: tuple[int, int]
     """How many are read, and how many are predicted."""
     rotations: Rotations | None
+    is_folded: bool
+    """Whether norms have neither scale nor shift of their own."""
     where: str
 
     def tensor(self, ours: str) -> Array:
@@ -91,12 +93,12 @@ class LensReader:
 
     def _may_lack(self, ours: str) -> bool:
         """Say whether a tensor may be missing: with all that are like it, in every layer, or not at all."""
+        if ".norm." in ours:
+            return self.is_folded
         alike = [one for one in self._own_shapes() if _family(one) == _family(ours) != ""]
         return bool(alike) and not any(self.layout.theirs(one) in self.theirs for one in alike)
 
 
 def _family(ours: str) -> str:
-    """Return which tensors a model has all of or none of: biases of attention, of MLPs, norms; or nothing."""
-    if ".norm." in ours:
-        return "norm"
+    """Return which biases a model has all of or none of: those of attention, of MLPs, of the logits."""
     return ours.partition(".")[0].replace("head", "attention") if ours.endswith(".bias") else ""

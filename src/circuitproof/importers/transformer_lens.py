@@ -110,7 +110,7 @@ def read_lens(theirs: StoredTensors, fields: Fields, where: str) -> Foreign:
         architecture = _architecture(theirs, config, sizes, scale)
     rotations = rotations_of(theirs, config, architecture)
     tokens = (sizes.vocabulary, sizes.predicted)
-    reader = LensReader(theirs, config.layout, architecture, tokens, rotations, where)
+    reader = LensReader(theirs, config.layout, architecture, tokens, rotations, config.is_folded, where)
     reader.refuse_unfit()
     notes = (
         *scaled,
@@ -132,14 +132,15 @@ def _sizes(theirs: StoredTensors, config: LensConfig, where: str) -> _LensSizes:
         return shape[::-1] if config.layout.place(ours, 1).is_turned else shape
 
     vocabulary, width = out_in("embed.token")
+    context = config.size("n_ctx") if config.is_rotary() else out_in("embed.position")[0]
+    if context is None:
+        raise InputError(f"{config.fields.path('n_ctx')} is missing: no tensor says how long prompts may be")
     heads, head_width = _heads(config, _shape(theirs, config.layout, "head.0.0.query.weight", where))
     return _LensSizes(
         layers=len({int(found[1]) for name in theirs if (found := _BLOCK.match(name))}),
         vocabulary=vocabulary,
         predicted=out_in("logits.weight")[0],
-        context=config.fields.integer("n_ctx", least=1)
-        if config.is_rotary()
-        else out_in("embed.position")[0],
+        context=context,
         width=width,
         heads=heads,
         head_width=head_width,
