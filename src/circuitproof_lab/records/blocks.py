@@ -24,8 +24,3 @@ class BlockRegression:
     block_right: int
     largest_difference: float
     """Of a candidate's logit."""
-
-    @property
-    def is_reproduced(self) -> bool:
-        """Say whether the union of the heads decides every prompt as the blocks do."""
-        return self.agreed == self.prompts
