@@ -72,7 +72,7 @@ def test_a_stream_with_gaps_computes_what_a_gated_one_does(circuit):
     """The fast way for circuits that keep nearly everything, against the one that sums up every edge."""
     model = random_model(tiny_architecture()).double()
     tokens, gates = random_tokens(model.architecture), gates_of([circuit])
-    streams = [GapStream(gates), GatedStream(gates)]
+    streams = [GapStream(gates, model.device), GatedStream(gates, model.device)]
     fast, slow = (model._residual(tokens, stream)[..., -1, :] for stream in streams)
     assert agree(fast.expand_as(slow), slow)
 

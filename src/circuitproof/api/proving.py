@@ -10,7 +10,9 @@ from circuitproof.api.showing import show_as
 from circuitproof.circuits.ablation_asked import AskedAblation
 from circuitproof.circuits.graph import Granularity
 from circuitproof.errors import InputError
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.locked import claimed
+from circuitproof.nn.devices import device_of
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.reports.results import minimality_said, radii_said, verification_said
@@ -39,6 +41,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     effort: Effort | None = None,
     limits: bool = False,
     measure_floats: bool = False,
+    device: str = DeviceChoice.CPU,
     deadline: float | None = None,
     progress: Progress | None = None,
     out: PathLike | None = None,
@@ -59,8 +62,8 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     `at` is what robustness perturbs: "logits input", which is the final residual, or another node's side such
     as "mlp 0 output" or "head 1.0 input"; `positions` are "last", "all" or such as "0,3". `effort` bounds the
     search, and what the `deadline`, in seconds, cuts off is undecided. `limits` looks for the part of a
-    pattern that is proved; `measure_floats` runs the circuit in torch, too. `out` is a new directory for the
-    bundle, which `cp.check` judges.
+    pattern that is proved; `measure_floats` runs the circuit in torch, too, on a `device`: "cpu", "cuda",
+    "mps" or "auto". `out` is a new directory for the bundle, which `cp.check` judges.
 
     Returns a `Verification`: `verdict`, `answers`, `counterexamples()`, `to_json()`, `bundle`. Refuted and
     undecided are answers; errors are a `CircuitproofError`: `InputError` for a value that cannot be used,
@@ -72,6 +75,9 @@ def verify(  # noqa: PLR0913  # a claim has these parts
         answers = cp.verify(model, "quotes", circuit, properties=["equivalence", "necessity"])
         answers.verdict is cp.Verdict.PROVED
     """
+    where = device_of(choice("device", device, DeviceChoice))
+    if device != DeviceChoice.CPU and not measure_floats:
+        raise InputError("device does nothing without measure_floats; leave it out")
     wanted = "a list of properties such as ['equivalence', 'necessity']"
     kinds = [choice("property", one, Kind) for one in listed("properties", properties, wanted)]
     size = str(epsilon) if isinstance(epsilon, Fraction) else epsilon
@@ -96,7 +102,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
             return found
         from circuitproof.nn.measuring import measured
 
-        return measured(found, pace)
+        return measured(found, pace, where)
 
 
 def _perturbed(at: str, positions: str) -> PerturbationSite:

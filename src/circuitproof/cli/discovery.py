@@ -7,9 +7,19 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from circuitproof.cli.keeping import show_kept
-from circuitproof.cli.options import Ablated, AsJson, Deadline, ModelOption, ModelOut, Out, TaskName
+from circuitproof.cli.options import (
+    Ablated,
+    AsJson,
+    Deadline,
+    DeviceOption,
+    ModelOption,
+    ModelOut,
+    Out,
+    TaskName,
+)
 from circuitproof.cli.show import printing, show_json, show_line, show_note
 from circuitproof.errors import ExitCode, asked_for
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import OneFile
 from circuitproof.find.choices import Objective, Order, RemovalUnit, Search, SelectionRule
 
@@ -48,6 +58,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     rule: Annotated[
         SelectionRule, Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
     ] = SelectionRule.SPARSITY,
+    device: DeviceOption = DeviceChoice.CPU,
     deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
@@ -55,6 +66,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     from circuitproof.find.extracted import extraction_said
     from circuitproof.find.extraction import THRESHOLDS, ExtractionMethod, report_path
     from circuitproof.find.extraction import extract as extract_circuit
+    from circuitproof.nn.devices import device_of
 
     chosen = tuple(threshold or THRESHOLDS)
     with asked_for():
@@ -66,7 +78,8 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
             rule=rule,
             thresholds=chosen,
         )
-    work = partial(extract_circuit, model, task, method, out, ablation=ablation)
+    where = device_of(device)
+    work = partial(extract_circuit, model, task, method, out, ablation=ablation, device=where)
     found = show_kept(work, printing(extraction_said), out, deadline, as_json=as_json)
     if not as_json:
         show_line(f"{out} holds the circuit, {report_path(out)} the report")

@@ -15,7 +15,7 @@ GROUPS = {
     "Robustness": ("epsilon", "at", "positions", "method", "budget"),
     "Patterns": ("pattern", "limits", "regions", "listed"),
     "Solvers": ("engine", "anchors", "seconds", "branches"),
-    "Output": ("deadline", "measure_floats", "out", "as_json", "force", "help"),
+    "Output": ("deadline", "measure_floats", "device", "out", "as_json", "force", "help"),
 }
 """The options of the commands that have many, by what they are about."""
 _GROUPED = "verify"

@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import torch
 
 from circuitproof.errors import InputError
+from circuitproof.files.devices import CPU
 from circuitproof.nn.decisions import score_circuits
 from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import Transformer
@@ -18,7 +19,7 @@ from circuitproof_lab.train.windows import EVALUATION_WINDOWS, NO_TARGET, Batch,
 
 @runtime_checkable
 class Data(Protocol):
-    """What the training loop asks of its data."""
+    """What the training loop asks of its data; batches are in main memory."""
 
     def batch(self, step: int) -> Batch:
         """Return the batch of a step, the same whenever it is asked for."""
@@ -58,7 +59,7 @@ class TaskData:
         """Return the next rows of the epoch's own shuffle; a remainder too small for a batch is left out."""
         per_epoch = len(self._rows.tokens) // self._size
         epoch, place = divmod(step, per_epoch)
-        order = torch.randperm(len(self._rows.tokens), generator=generator_of(self._seed, epoch))
+        order = torch.randperm(len(self._rows.tokens), generator=generator_of(self._seed, epoch), device=CPU)
         chosen = order[place * self._size : (place + 1) * self._size]
         return Batch(self._rows.tokens[chosen], self._rows.targets[chosen])
 
@@ -117,9 +118,9 @@ class CorpusData:
 def _padded(rows: Sequence[tuple[tuple[int, ...], int]]) -> Batch:
     """Pad on the right, where a causal model cannot look from the last token of a shorter prompt."""
     longest = max(len(prompt) for prompt, _ in rows)
-    tokens = torch.zeros(len(rows), longest, dtype=torch.long)
-    targets = torch.full((len(rows), longest), NO_TARGET)
+    tokens = torch.zeros(len(rows), longest, dtype=torch.long, device=CPU)
+    targets = torch.full_like(tokens, NO_TARGET)
     for index, (prompt, answer) in enumerate(rows):
-        tokens[index, : len(prompt)] = torch.tensor(prompt)
+        tokens[index, : len(prompt)] = torch.tensor(prompt, device=CPU)
         targets[index, len(prompt) - 1] = answer
     return Batch(tokens, targets)
