@@ -8,6 +8,7 @@ import torch
 
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import record_to_json, to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.forward.frozen import open_model
 from circuitproof.models.declaration import NO_PROGRAMS, Declaration
@@ -69,10 +70,12 @@ def _proof_to_json(proof: CircuitProof, measures: ProofMeasures) -> Json:
     }
 
 
-def construct(construction: Construction, out: Path, tell: Tell = silent) -> tuple[Artifact, ...]:
+def construct(
+    construction: Construction, out: Path, tell: Tell = silent, device: Device = CPU
+) -> tuple[Artifact, ...]:
     """Build every artifact of a recipe in `out`; what an interrupted run finished is not done again."""
     size = _refuse_unfit(construction)
-    with begin_run(out, construction.name, construction.digest, size, tell) as run:
+    with begin_run(out, construction.name, construction.digest, size, tell, device) as run:
         base = _base(construction.base, run)
         return tuple(
             _build(ArtifactBuild(construction, blueprint, base, run.within(blueprint.task.name)))
@@ -104,7 +107,7 @@ def _seeded(base: SeededBase) -> Transformer:
     """Return a model of random weights, biases included."""
     model = Transformer(base.architecture)
     initialise(model, base.seed, base.deviation)
-    generator = torch.Generator().manual_seed(base.seed + 1)
+    generator = torch.Generator(CPU).manual_seed(base.seed + 1)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name.endswith("bias"):
@@ -113,7 +116,7 @@ def _seeded(base: SeededBase) -> Transformer:
 
 
 def _build(build: ArtifactBuild) -> Artifact:
-    stored = load_model(build.base)
+    stored = load_model(build.base, build.run.device)
     installed = install(stored.model, build.blueprint.programs)
     share_below(stored.model, installed)
     states = [
@@ -134,7 +137,7 @@ def _build(build: ArtifactBuild) -> Artifact:
     proof = prove_circuit(build.run.within("proof"), _claim(build, model))
     task, anchors = build.blueprint.task.name, build.construction.anchors
     build.run.tell(f"evaluating {anchors} anchors of {task}")
-    measures = measure_proof(model, proof.battery, anchors)
+    measures = measure_proof(model, proof.battery, anchors, build.run.device)
     return Artifact(task, tuple(states), chosen.record, chosen.why, model, proof, measures)
 
 

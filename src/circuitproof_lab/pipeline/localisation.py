@@ -8,6 +8,7 @@ from pathlib import Path
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.files.canonical import Digest, Json, refuse_unwritable
 from circuitproof.files.codec import to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.reading import about
 from circuitproof.files.run import Tell, begin_run, silent
 from circuitproof.forward.frozen import open_model
@@ -62,30 +63,40 @@ def _proof_to_json(proof: CircuitProof) -> Json:
     }
 
 
-def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent) -> Localisation:
+def localise(
+    protocol: Protocol,
+    out: Path,
+    ledger: Path | None = None,
+    tell: Tell = silent,
+    device: Device = CPU,
+) -> Localisation:
     """Run a protocol in `out` and prove its last circuits; what is finished there is not done again."""
-    with _begun(protocol, out, ledger, tell) as job:
+    with _begun(protocol, out, ledger, tell, device) as job:
         outcomes = _generations(job)
         last = len(outcomes) // len(job.rounds) - 1
         proofs = tuple(_prove(job, last, task) for task in job.rounds)
         return Localisation(outcomes, proofs, job.ledger.last)
 
 
-def open_gates(protocol: Protocol, out: Path, tell: Tell = silent) -> tuple[GateOutcome, ...]:
+def open_gates(
+    protocol: Protocol, out: Path, tell: Tell = silent, device: Device = CPU
+) -> tuple[GateOutcome, ...]:
     """Run a protocol up to its last gate and prove nothing: what came of every gate that was opened."""
-    with _begun(protocol, out, None, tell) as job:
+    with _begun(protocol, out, None, tell, device) as job:
         return _generations(job)
 
 
 @contextmanager
-def _begun(protocol: Protocol, out: Path, ledger: Path | None, tell: Tell) -> Generator[GatedRun, None, None]:
+def _begun(
+    protocol: Protocol, out: Path, ledger: Path | None, tell: Tell, device: Device
+) -> Generator[GatedRun, None, None]:
     with about(protocol.name):
         rounds = tuple(rounds_of(protocol, generator) for generator in protocol.generators)
     size = _refuse_unfit(protocol, rounds)
     opened = Ledger(ledger or out / LEDGER)
     refuse_unwritable(opened.path)
     opened.refuse_stale(protocol.digest, [gate for task in rounds for gate in task.gates])
-    with begin_run(out, protocol.name, protocol.digest, size, tell) as run:
+    with begin_run(out, protocol.name, protocol.digest, size, tell, device) as run:
         yield GatedRun(protocol, rounds, run, opened)
 
 
@@ -105,7 +116,8 @@ def _generations(job: GatedRun) -> tuple[GateOutcome, ...]:
     protocol = job.protocol
     job.ledger.declare(protocol.name, protocol.digest)
     if isinstance(protocol.model, Recipe):
-        train_recipe(protocol.model, job.run.folder / TRAINING, Watcher(), job.run.tell)
+        folder = job.run.folder / TRAINING
+        train_recipe(protocol.model, folder, Watcher(), job.run.tell, device=job.run.device)
     outcomes: list[GateOutcome] = []
     for place in range(len(protocol.generations)):
         found = [run_generation(job, place, task) for task in job.rounds]

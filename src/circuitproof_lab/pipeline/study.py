@@ -18,6 +18,7 @@ from circuitproof.circuits.readers import reads_prompt
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.files.canonical import digest_file, digest_together
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.files.sealed import MANIFEST
 from circuitproof.find.choices import Objective
@@ -113,8 +114,13 @@ class _StudySite:
     data: CorpusData
 
 
-def run_study(
-    study: Study, out: Path, base: Path | None = None, tell: Tell = silent, watchers: Watchers | None = None
+def run_study(  # noqa: PLR0913, PLR0917  # what is studied, and what its run works with
+    study: Study,
+    out: Path,
+    base: Path | None = None,
+    tell: Tell = silent,
+    watchers: Watchers | None = None,
+    device: Device = CPU,
 ) -> StudyReport:
     """Run a study in `out`, on a given base or one that it makes; what is finished is not done again."""
     if base is not None:
@@ -122,7 +128,7 @@ def run_study(
     sizes = study.removal.source.architecture
     size = 4 * training_size(sizes) + 4 * len(study.tasks) * model_size(sizes)
     digest = study.digest if base is None else digest_together(study.digest, digest_file(base / MANIFEST))
-    with begin_run(out, study.name, digest, size, tell) as run:
+    with begin_run(out, study.name, digest, size, tell, device) as run:
         tell("reading the corpus")
         corpus = open_corpus(study.corpus, out / CORPUS)
         made = base or _make_base(study, run, watchers or Watchers())
@@ -134,12 +140,12 @@ def run_study(
 
 def _make_base(study: Study, run: Run, watchers: Watchers) -> Path:
     run.tell("training the base and removing its norms")
-    remove_norms(study.removal, None, run.folder / "base", watchers, run.folder / CORPUS)
+    remove_norms(study.removal, None, run.folder / "base", watchers, run.folder / CORPUS, run.device)
     return run.folder / "base" / MODEL
 
 
 def _site(study: Study, run: Run, base: Path, corpus: TokenisedCorpus) -> _StudySite:
-    stored, recipe = load_model(base), study.removal.source
+    stored, recipe = load_model(base, run.device), study.removal.source
     if corpus.tokenizer is None or stored.alphabet != corpus.tokenizer.alphabet:
         raise InputError(
             f"{base} has other tokens than the study's corpus; give a model that was trained on it"
@@ -163,7 +169,7 @@ def _tasks(site: _StudySite, corpus: TokenisedCorpus) -> tuple[TaskReport, ...]:
     viable = [_viability(site, pool) for pool in pools]
     left = [pool.of_strata(one.kept) for pool, one in zip(pools, viable, strict=True) if one.is_viable]
     gates = site.run.folder / "localisation"
-    outcomes = open_gates(_protocol(site, left), gates, site.run.tell) if left else ()
+    outcomes = open_gates(_protocol(site, left), gates, site.run.tell, site.run.device) if left else ()
     return tuple(_task(site, one, pool, outcomes) for pool, one in zip(pools, viable, strict=True))
 
 
@@ -279,5 +285,5 @@ def _constructed(site: _StudySite, run: Run, behaviour: Behaviour, programs: Pro
         digest=digest_together(study.digest, behaviour.task.digest, behaviour.circuit.digest),
         text=TextTerm(site.data, study.ladder.text),
     )
-    (artifact,) = construct(construction, run.folder / "artifact", run.tell)
+    (artifact,) = construct(construction, run.folder / "artifact", run.tell, run.device)
     return artifact

@@ -1,6 +1,7 @@
 """Surrogate studies from a recipe: teacher, surrogate, explanation, verdict and repair, each stage kept."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import assert_never
 
@@ -8,6 +9,7 @@ from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import Json, readable_json, write_file
 from circuitproof.files.codec import FolderName, to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.reading import read_json, reading, reading_part
 from circuitproof.files.records import write_record
 from circuitproof.files.run import Run, Tell, begin_run, silent
@@ -44,20 +46,23 @@ SURROGATE, STUDY = "surrogate", "study.json"
 REFUTATIONS, DISPUTE = "refutations.json", "dispute.smt2"
 
 
-def run_surrogate(recipe: SurrogateRecipe, out: Path, tell: Tell = silent) -> tuple[SurrogateReport, ...]:
+def run_surrogate(
+    recipe: SurrogateRecipe, out: Path, tell: Tell = silent, device: Device = CPU
+) -> tuple[SurrogateReport, ...]:
     """Run every study of a recipe into a folder of its own in `out`; what is finished is not repeated."""
     for name in recipe.solvers:
         find_solver(name)
     trained = [one.teacher for one in recipe.studies if isinstance(one.teacher, TrainedTeacher)]
     size = sum(training_size(teacher.architecture) for teacher in trained)
-    with begin_run(out, recipe.name, recipe.digest, size, tell) as run:
+    with begin_run(out, recipe.name, recipe.digest, size, tell, device) as run:
         return tuple(_run(recipe, study, run.within(study.question.name)) for study in recipe.studies)
 
 
 def _run(recipe: SurrogateRecipe, study: StudyRecipe, run: Run) -> SurrogateReport:
     name = study.question.name
     relation = _teach(study, run)
-    surrogate = run.stage(SURROGATE, lambda path: _fit(study, relation, path), f"{name}: surrogate")
+    fit = partial(_fit, study, relation, run.device)
+    surrogate = run.stage(SURROGATE, fit, f"{name}: surrogate")
     result = run.stage(STUDY, lambda path: _study(recipe, study, relation, path), f"{name}: explanation")
     return _read_study(result, relation, surrogate)
 
@@ -88,7 +93,7 @@ def _relation(study: StudyRecipe, run: Run) -> Relation:
             return replace(load_relation(path), name=question.name, basis=Basis.LISTED)
         case StoredTeacher(model, rendering, circuit):
             kept = None if circuit is None else load_circuit(circuit)
-            return circuit_relation(model, kept, question, rendering)
+            return circuit_relation(model, kept, question, rendering, run.device)
         case TrainedTeacher():
             task = rule_task(question, teacher)
             recipe = Recipe(
@@ -103,7 +108,8 @@ def _relation(study: StudyRecipe, run: Run) -> Relation:
             if teacher.threshold is not None:
                 method = ExtractionMethod(thresholds=(teacher.threshold,))
                 kept = load_circuit(extract_circuit(run, CircuitSearch(model, task, method)))
-            return circuit_relation(model, kept, question, plain_rendering(question, task.tokens))
+            rendering = plain_rendering(question, task.tokens)
+            return circuit_relation(model, kept, question, rendering, run.device)
         case _:
             assert_never(teacher)
 
@@ -123,8 +129,8 @@ def rule_task(question: TeacherQuestion, teacher: TrainedTeacher) -> Task:
     )
 
 
-def _fit(study: StudyRecipe, relation: Relation, path: Path) -> None:
-    fitted = fit_network(relation, study.fitting)
+def _fit(study: StudyRecipe, relation: Relation, device: Device, path: Path) -> None:
+    fitted = fit_network(relation, study.fitting, device)
     write_network(path, fitted.shape, fitted.weights, relation)
 
 

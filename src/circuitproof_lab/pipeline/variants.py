@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import record_to_json, to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.records import write_record
 from circuitproof.files.run import Run, begin_run
 from circuitproof.nn.checkpoint import load_model
@@ -100,7 +101,7 @@ class _Job:
 
 
 def compare_variants(
-    recipe: VariantsRecipe, out: Path, watch: Watch, seeds: int | None = None
+    recipe: VariantsRecipe, out: Path, watch: Watch, seeds: int | None = None, device: Device = CPU
 ) -> VariantComparison:
     """Train and measure every variant with each of the first `seeds` seeds, in the run folder `out`.
 
@@ -108,7 +109,7 @@ def compare_variants(
     comparison is written into the folder anew each time.
     """
     size = len(recipe.seeds[:seeds]) * (1 + len(recipe.names)) * training_size(recipe.base.architecture)
-    with begin_run(out, recipe.name, recipe.digest, size) as run:
+    with begin_run(out, recipe.name, recipe.digest, size, device=device) as run:
         data = material_of(recipe.base, out / CORPUS).data
         assert isinstance(data, CorpusData)  # noqa: S101  # a recipe of variants has a corpus
         found = _compare(_Job(recipe, run, watch, data), recipe.seeds[:seeds])
@@ -129,18 +130,19 @@ def _train(job: _Job, entry: ModelVariant | RemovedNorms, seed: int) -> None:
     place, title, corpus = job.place(entry.name, seed), f"{entry.name}, seed {seed}", job.run.folder / CORPUS
     if isinstance(entry, ModelVariant):
         recipe = job.recipe.recipe_of(entry, seed)
-        train_recipe(recipe, place, job.watch(title, recipe.plan.steps), corpus=corpus)
+        watcher = job.watch(title, recipe.plan.steps)
+        train_recipe(recipe, place, watcher, corpus=corpus, device=job.run.device)
     else:
         recipe, source = job.recipe.removal_of(entry, seed), job.place(entry.source, seed) / MODEL
         watchers = Watchers(removal=job.watch(title, recipe.plan.steps))
-        remove_norms(recipe, source, place, watchers, corpus=corpus)
+        remove_norms(recipe, source, place, watchers, corpus, job.run.device)
 
 
 def _measured(job: _Job, name: str, seed: int) -> MeasuredModel:
     place = job.place(name, seed)
 
     def measure() -> MeasuredModel:
-        model = load_model(place / MODEL).model
+        model = load_model(place / MODEL, job.run.device).model
         found = job.data.measure_whole(model)
         parameters = sum(parameter.numel() for parameter in model.parameters())
         return MeasuredModel(seed, parameters, found["held-out loss"], found["second perplexity"])

@@ -98,7 +98,7 @@ def calibrated(build: ArtifactBuild, installed: Transformer, rung: Rung) -> Tran
     def train(path: Path) -> None:
         construction = build.construction
         model = calibrate(installed, build.behaviour, rung, construction.calibration, construction.text)
-        slices = {name: view.detach().contiguous() for name, view in model.named_slices().items()}
+        slices = model.named_slices()
         write_file(path, save_tensors({name: slices[name] for name in sorted(readouts)}))
 
     telling = f"{build.blueprint.task.name}: calibrating the {rung} rung"

@@ -103,7 +103,7 @@ def _open_gate(job: GatedRun, generation: int, rounds: Rounds, circuit: Path) ->
     What is measured is fixed before: candidates and nested circuits come from development data.
     """
     gate, seen = rounds.gates[generation], rounds.development(generation).task()
-    model, objective = load_model(job.model).model, job.protocol.method.objective
+    model, objective = load_model(job.model, job.run.device).model, job.protocol.method.objective
     selected, candidates = load_circuit(circuit), load_candidates(circuit)
     before = Meter(model, seen, objective)
     others = nested(model.graph, _by_importance(job, before, circuit))

@@ -8,6 +8,7 @@ from typing import assert_never
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import Digest, readable_json
 from circuitproof.files.codec import to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.records import read_record
 from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.models.declaration import NO_PROGRAMS, Declaration
@@ -46,8 +47,13 @@ class Material:
     files: Mapping[str, bytes]
 
 
-def train_recipe(
-    recipe: Recipe, out: Path, watcher: Watcher, tell: Tell = silent, corpus: Path | None = None
+def train_recipe(  # noqa: PLR0913, PLR0917  # what is trained, and what its run works with
+    recipe: Recipe,
+    out: Path,
+    watcher: Watcher,
+    tell: Tell = silent,
+    corpus: Path | None = None,
+    device: Device = CPU,
 ) -> StoredModel:
     """Train as the recipe says into `out`, and return the model now in `out/model`.
 
@@ -56,23 +62,24 @@ def train_recipe(
     """
     place, size = corpus or out / CORPUS, training_size(recipe.architecture)
     if not together().is_first:
-        return _follow(recipe, out, watcher, place)
-    with begin_run(out, recipe.name, recipe.digest, size, tell) as run:
+        return _follow(recipe, out, watcher, place, device)
+    with begin_run(out, recipe.name, recipe.digest, size, tell, device) as run:
         material = material_of(recipe, place)
         together().wait()
         if (out / MODEL).exists():
             for evaluation in read_record(out / MODEL / _HISTORY, History).evaluations:
                 watcher.on_evaluation(evaluation)
-        return load_model(train_model(run, recipe, material, watcher, f"training {recipe.name}"))
+        return load_model(train_model(run, recipe, material, watcher, f"training {recipe.name}"), device)
 
 
-def _follow(recipe: Recipe, out: Path, watcher: Watcher, corpus: Path) -> StoredModel:
+def _follow(recipe: Recipe, out: Path, watcher: Watcher, corpus: Path, device: Device) -> StoredModel:
     """Train along with the first process, which holds the run, from the moment when it has begun."""
     together().wait()
     if not (out / MODEL).exists():
-        train(recipe.architecture, material_of(recipe, corpus).data, recipe.plan, out / _CHECKPOINTS, watcher)
+        data, checkpoints = material_of(recipe, corpus).data, out / _CHECKPOINTS
+        train(recipe.architecture, data, recipe.plan, checkpoints, watcher, device)
         together().wait()
-    return load_model(out / MODEL)
+    return load_model(out / MODEL, device)
 
 
 def train_model(
@@ -81,8 +88,8 @@ def train_model(
     """Train as the recipe says, and return where the model is; its folder holds how the training went."""
 
     def make(path: Path) -> None:
-        data = material.data
-        trained = train(recipe.architecture, data, recipe.plan, path.parent / _CHECKPOINTS, watcher)
+        data, checkpoints = material.data, path.parent / _CHECKPOINTS
+        trained = train(recipe.architecture, data, recipe.plan, checkpoints, watcher, run.device)
         history = History(recipe.name, recipe.digest, tuple(trained.evaluations))
         files = {_HISTORY: readable_json(to_json(history)), **material.files}
         save_model(path, StoredModel(trained.model, data.alphabet), files)
