@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption, drawing_of
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption, drawing_of
 from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.printing import printable
 from circuitproof.files.replacing import OneFile
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from circuitproof_lab.train.loop import Watcher
 
 
-def variants(
+def variants(  # noqa: PLR0913, PLR0917  # a run has these parts
     recipe: RecipeFile,
     out: RunFolderOption = None,
     seeds: Annotated[
@@ -23,9 +24,11 @@ def variants(
         Option("--seeds", min=1, help="Only so many of the recipe's seeds; others can be added later."),
     ] = None,
     figure: Annotated[Path | None, drawing_of("changes"), OneFile()] = None,
+    device: DeviceOption = DeviceChoice.CPU,
     as_json: AsJson = False,
 ) -> None:
     """Train variants of a language model alike and compare them; an interrupted run goes on."""
+    from circuitproof.nn.devices import device_of
     from circuitproof_lab.figures.changes import COMPARISON, draw_changes, read_changes
     from circuitproof_lab.figures.style import refuse_undrawable, write_drawing
     from circuitproof_lab.pipeline.variants import compare_variants
@@ -33,7 +36,7 @@ def variants(
     from circuitproof_lab.train.loop import Watcher
 
     refuse_undrawable(figure)
-    loaded = load_variants_recipe(recipe)
+    loaded, where = load_variants_recipe(recipe), device_of(device)
     folder = out or Path("build") / loaded.name
     with progress(loaded.name, 1) as bar:
 
@@ -41,7 +44,7 @@ def variants(
             bar.reset(bar.task_ids[0], total=steps, description=printable(title))
             return Watcher(steps_on(bar, loaded.base.tokens_per_step))
 
-        found = compare_variants(loaded, folder, watch, seeds)
+        found = compare_variants(loaded, folder, watch, seeds, where)
     if figure is not None:
         write_drawing(draw_changes(read_changes(folder / COMPARISON)), figure)
     show_result(found, _show, as_json=as_json)
