@@ -26,8 +26,8 @@ from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.regions.disturbed import Question, disturb
 from circuitproof.proof.regions.radius import find_radius
 from circuitproof.proof.regions.search import Effort, Method
-from circuitproof.solvers.choices import Engine
-from circuitproof.verbs.cross_check import Asking, compare
+from circuitproof.solvers.choices import Asking, Engine
+from circuitproof.verbs.cross_check import compare
 from circuitproof.verbs.radii import find_radii
 from circuitproof.verbs.verification import PerturbationSite
 from circuitproof_check.main import check

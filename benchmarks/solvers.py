@@ -20,8 +20,8 @@ from circuitproof.proof.properties.invariance import Invariance
 from circuitproof.proof.properties.necessity import Necessity
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.properties.robustness import Robustness
-from circuitproof.solvers.choices import Engine
-from circuitproof.verbs.cross_check import Asking, compare
+from circuitproof.solvers.choices import Asking, Engine
+from circuitproof.verbs.cross_check import compare
 from timing import print_table, shown, timed
 
 ANCHORS = 8

@@ -37,6 +37,7 @@ learning_rate = 0.05
 aim = "radius"
 target = 0.02
 choose = "first"
+joint_necessity = 1
 
 [[artifacts]]
 name = "quotes"

@@ -1134,6 +1134,7 @@ _OTHER = {**GOOD_CIRCUIT, "edges": ["embed -> head 0.0", "embed -> logits", "hea
 AGREEMENTS: Mapping[str, tuple[object, tuple[str, ...], str, int]] = {
     "no circuit": (None, ("--property", "agreement"), "agreement wants another circuit: give its file with --agrees-with", 2),
     "no file": (None, ("--agrees-with", "AT/none.json"), "none.json", 3),
+    "two circuits": (_OTHER, ("--agrees-with", "AT/none.json"), "--agrees-with is given 2 times, and only the last would count; give it once", 2),
     "the same edges": (GOOD_CIRCUIT, (), "agreement is claimed with a circuit of the same edges", 3),
     "edges that lead nowhere": ({**GOOD_CIRCUIT, "edges": [*GOOD_CIRCUIT["edges"], "embed -> mlp 0"]}, (), "those that lead nowhere apart; give another circuit", 3),
     "a circuit of other sizes": ({**_OTHER, "layers": 2}, (), "agreement is claimed with: the circuit is of 2 layers of 1 heads", 3),

@@ -290,8 +290,11 @@ def _key(code: CodeType) -> tuple[str, str, int]:
 
 
 def is_swappable(mutant: Mutant) -> bool:
-    """Say whether there is a live function whose code can be exchanged."""
-    return any(_targets(code) for code in mutated(mutant))
+    """Say whether there is a live function whose code can be exchanged; what is no Python has none."""
+    try:
+        return any(_targets(code) for code in mutated(mutant))
+    except SyntaxError:
+        return False
 
 
 def _targets(code: CodeType) -> list[FunctionType]:

@@ -18,6 +18,7 @@ AUDIT = {
     "without_heads": 1,
     "without_each": [4, 5],
     "circuit_without_each": [2, 3],
+    "circuit_without_heads": 1,
     "without_circuit": 2,
     "backup": [0],
     "wrong": [0, 7],
@@ -56,7 +57,7 @@ HEALED = {
     "within_budget": False,
     "uses_programs": True,
 }
-BEYOND = {
+LIMITS = {
     "task": "quotes",
     "pattern": EVIL,
     "prompts": "9" * 5000,
@@ -106,7 +107,75 @@ REMOVAL = {
     "norms": [{"norm": EVIL, "first": 1, "last": 2, "deviation": 0.1}],
     "evaluations": [{"step": 10, "measures": {EVIL: 0.75}}],
 }
+EXPLAINED = {
+    "name": EVIL,
+    "basis": "listed",
+    "teacher_digest": "0" * 64,
+    "surrogate_digest": "0" * 64,
+    "words": 39,
+    "surrogate_agreed": 39,
+    "data": 12,
+    "explanation": {
+        "template": EVIL,
+        "choices": {EVIL: EVIL},
+        "program": [EVIL],
+        "data_agreed": 12,
+        "verdict": "refuted",
+        "replies": {EVIL: EVIL},
+        "counterexample": {
+            "tokens": [2, 0, 2],
+            "text": EVIL,
+            "program": EVIL,
+            "surrogate": [EVIL],
+            "teacher": EVIL,
+        },
+    },
+    "repair": None,
+    "closed": [{"template": EVIL, "programs": 128, "meanings": None, "leaves": 13}],
+    "given_up": [{"template": EVIL, "choices": {EVIL: EVIL}, "tokens": [0]}],
+    "open_template": None,
+    "verdict": "refuted",
+}
+SPREAD = {"mean": 0.5, "least": 0.25, "most": 1.0}
+VARIANT = {
+    "name": EVIL,
+    "runs": [{"seed": 1, "parameters": 9, "corpus": None, "measures": {"loss": 0.5}}],
+    "measures": {"loss": SPREAD},
+    "changes": {"loss": SPREAD},
+    "paper": None,
+    "paper_changes": {},
+}
+ABOVE = {"name": EVIL, "loss": SPREAD}
+COMPARED = {
+    "rows": [VARIANT, VARIANT],
+    "gate": {"name": EVIL, "source": ABOVE, "control": ABOVE, "gate": ABOVE},
+    "unfinished": [{"seed": 2, "missing": [EVIL]}],
+}
+REGRESSION = {
+    "task": EVIL,
+    "prompts": 8,
+    "head_edges": 2,
+    "block_edges": 4,
+    "heads": 1,
+    "block_heads": 2,
+    "agreed": 7,
+    "right": 8,
+    "block_right": 7,
+    "largest_difference": 0.5,
+}
+DECLARED = {
+    "task": EVIL,
+    "prompts": 8,
+    "development": 4,
+    "gates": 4,
+    "apart": [1, 3],
+    "filled": 2,
+    "classes": {EVIL: 2, "token": 4},
+    "manifest": "0" * 64,
+}
 FILES = {
+    "comparison.json": COMPARED,
+    "explained/study.json": EXPLAINED,
     "fold.json": FOLD,
     "run.json": {"recipe": EVIL, "recipe_digest": "0" * 64},
     "A/quotes/gate.result.json": {
@@ -115,19 +184,23 @@ FILES = {
         "points": [POINT],
         "nested": [POINT],
         "selected": 0,
+        "apart": [1, 3],
+        "programs": {"heads": 3, "found": 2, "edges": 4, "right": 5, "right_apart": 1},
         "ledger_head": "0" * 64,
     },
     "quotes/exact.json": STATE,
     "quotes/chosen.json": {"record": EVIL, "why": f"{EVIL} is of record"},
     "base.json": {"loss": 1.5, "budget": 2.0},
     "quotes/viability.json": VIABILITY,
+    "quotes/declared.json": DECLARED,
+    "quotes/blocks.json": REGRESSION,
     "quotes/program.0.1.json": {**FOUND, **SEARCHED},
     "quotes/program.0.0.json": {**FOUND, **SEARCHED, "index": 0, "program": None, "overlap": None},
     "quotes/circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.0", "embed -> head 0.1"]},
     "quotes/accepted.json": {"exact": 7, "prompts": 8},
     "quotes/programs.circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.1", "head 0.1 -> logits"]},
     "quotes/healing/healed.json": HEALED,
-    "quotes/beyond/beyond.json": BEYOND,
+    "quotes/limits/limits.json": LIMITS,
     "seed-0/healed/migration.json": ROUND,
     "attenuated/removal.json": REMOVAL,
 }

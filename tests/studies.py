@@ -156,6 +156,7 @@ learning_rate = 0.01
 aim = "radius"
 target = 0.002
 choose = "quality"
+joint_necessity = 1
 text = 1.0
 """
 

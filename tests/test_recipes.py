@@ -33,9 +33,9 @@ from circuitproof_lab.pipeline.protocol import load_protocol
 from circuitproof_lab.pipeline.recipe import Recipe, TasksSource, load_recipe
 from circuitproof_lab.pipeline.stages.heal import HealingCourse, heal
 from circuitproof_lab.pipeline.stages.remove_norms import Watchers, remove_norms
+from circuitproof_lab.pipeline.stages.teach import rule_task
 from circuitproof_lab.pipeline.stages.train import material_of, train_model, train_recipe
 from circuitproof_lab.pipeline.study_recipe import load_study
-from circuitproof_lab.pipeline.surrogate import rule_task
 from circuitproof_lab.pipeline.surrogate_recipe import TrainedTeacher, load_surrogate_recipe
 from circuitproof_lab.pipeline.variants import compare_variants
 from circuitproof_lab.pipeline.variants_recipe import load_variants_recipe
@@ -123,12 +123,13 @@ def begin_removal(path: Path, folder: Path) -> None:
 
 
 def begin_variants(path: Path, folder: Path) -> None:
-    """Train every variant with one seed, and remove the norms of one."""
+    """Train every variant with one seed, and, where that is asked for, remove the norms of one."""
     recipe = load_variants_recipe(path)
-    assert recipe.removal is not None
-    removal = replace(recipe.removal, recipe=tiny_removal(recipe.removal.recipe, folder))
+    removal = recipe.removal
+    if removal is not None:
+        removal = replace(removal, recipe=tiny_removal(removal.recipe, folder))
     shrunken = replace(recipe, base=tiny(recipe.base, folder), removal=removal)
-    found = compare_variants(shrunken, folder / "run", lambda _title, _steps: Watcher(), 1)
+    found = compare_variants(shrunken, folder / "run", lambda _title, _steps: Watcher(), recipe.seeds[:1])
     assert len(found.rows) == len(recipe.names)
 
 
@@ -209,15 +210,15 @@ BEGINNINGS: dict[Callable[[Path, Path], None], tuple[str, ...]] = {
     begin_training: (
         *("code-lm-baseline", "code-lm-source", "gpt2-baseline", "gpt2-source", "text"),
         *("own-closing-tags", "own-first-letter", "own-indirect-object", "own-subject-verb"),
-        *("toy", "toy-band", "toy-control", "toy-plain"),
+        *("toy", "toy-band", "toy-control", "toy-norms-base", "toy-plain"),
     ),
     begin_removal: ("code-lm-base", "code-lm-norm-free", "gpt2-base", "text-norm-free", "toy-norm-free"),
-    begin_variants: ("code-lm-variants", "gpt2-variants"),
+    begin_variants: ("code-lm-variants", "gpt2-variants", "toy-norms"),
     begin_localisation: ("toy-localisation",),
     begin_distillation: ("toy-programs",),
     begin_study: ("code-lm", "gpt2"),
     begin_construction: ("gpt2-openers",),
-    begin_surrogate: ("surrogate",),
+    begin_surrogate: ("surrogate", "surrogate-tables"),
     only_read: (
         *("gpt2-brackets-pattern", "gpt2-quotes-pattern", "toy-quotes-pattern"),
         *("tasks/closing-tags", "tasks/first-letter", "tasks/indirect-object", "tasks/subject-verb"),

@@ -30,6 +30,7 @@ name = "norm-free"
 recipe = "removal.toml"
 source = "plain"
 gate = "band"
+control = "control"
 """
 
 

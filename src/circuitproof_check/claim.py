@@ -148,7 +148,7 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     names = ("architecture", "programs", "circuit", "task", "domain", "weights", "properties")
     _, reckoned, *stated = fields(value, "claim", "format", "arithmetic", *names)
     sizes, programs, circuit, task, pinned, weights, properties = stated
-    require("arithmetic_is_exact", reckoned == "exact", "claim.arithmetic", reckoned)
+    require("the_only_arithmetic_of_this_format_is_exact", reckoned == "exact", "claim.arithmetic", reckoned)
     size = read_architecture(sizes, "claim.architecture")
     lines, parsed = read_programs(programs, "claim.programs", size)
     digest, count = fields(pinned, "claim.domain", "digest", "prompts")

@@ -69,6 +69,11 @@ def spend(operations: int) -> None:
         )
 
 
+def spent() -> int:
+    """Return how many operations the last check took; of one that was ended, more than it was allowed."""
+    return _METER.allowed - _METER.left
+
+
 def paid(entries: Entries, each: int = STEP) -> Entries:
     """Return something that is about to be gone through, once that is paid for."""
     spend(each * len(entries))

@@ -187,7 +187,10 @@ def test_a_claim_says_what_cut_edges_carry(model):
     """In the circuit, or beside it."""
     task = cp.load_task("quotes")
     circuit = cp.circuit(model, QUOTE_EDGES, ablation=cp.mean(task))
-    assert cp.verify(model, task, circuit, properties=["equivalence"]).to_json()["ablation"] == "mean"
+    assert (
+        cp.verify(model, task, circuit, properties=["equivalence"]).to_json()["ablation"]
+        == "mean by position"
+    )
     beside = cp.verify(
         model, task, cp.circuit(model, QUOTE_EDGES), properties=["equivalence"], ablation="mean"
     )

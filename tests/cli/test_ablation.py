@@ -18,6 +18,8 @@ PARTNERS = [[list(one), [SWAPPED.get(token, token) for token in one]] for one in
 MEAN = {"kind": "mean", "over": "all", "prompts": [list(one) for one in toy_quotes().prompts[::16]]}
 COUNTERFACTUAL = {"kind": "counterfactual", "pairs": PARTNERS}
 CUT = {"zero": "zero", "mean": MEAN, "counterfactual": COUNTERFACTUAL}
+BY_POSITION, OVER_ALL = "mean by position", "mean over all positions"
+NAMES = {"zero": "zero", "mean": OVER_ALL, "counterfactual": "counterfactual"}
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def test_a_circuit_of_ports_is_proved_and_checked_under_each_ablation(here, run,
     kinds = ("--property", "equivalence", "--property", "necessity", "--property", "subset minimality")
     code, out, err = run(*asked, *kinds, "--out", "bundle", "--measure-floats")
     assert (code, err) == (0, "")
-    assert f": 2 edges into ports, ablation {name}, proved" in out
+    assert f": 2 edges into ports, ablation {NAMES[name]}, proved" in out
     assert "decides as the model on 128 of 128 prompts" in out
     report = inspect(here / "bundle", Beside(here / "model"))
     assert report.outcome is Outcome.VALID, report.reason
@@ -52,14 +54,14 @@ def test_a_circuit_of_ports_is_proved_and_checked_under_each_ablation(here, run,
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
-    ("word", "kind"), [("mean", "mean"), ("mean-all", "mean"), ("partners.json", "counterfactual")]
+    ("word", "name"), [("mean", BY_POSITION), ("mean-all", OVER_ALL), ("partners.json", "counterfactual")]
 )
-def test_an_option_says_what_cut_edges_carry_in_the_place_of_the_file(run, word, kind):
-    """The same circuit file, four ablations."""
+def test_an_option_says_what_cut_edges_carry_in_the_place_of_the_file(run, word, name):
+    """The same circuit file, four ablations, each called by a name of its own."""
     asked = ("verify", "--model", "model", "--task", "quotes", "--circuit", "zero.json", "--json")
     code, out, _ = run(*asked, "--property", "equivalence", "--ablation", word)
     told = json.loads(out)
-    assert (code, told["ablation"], told["granularity"]) == (0, kind, "port")
+    assert (code, told["ablation"], told["granularity"]) == (0, name, "port")
 
 
 @pytest.mark.usefixtures("here")
@@ -142,11 +144,12 @@ def test_extraction_searches_by_the_same_definitions(here, run, ablation, granul
     code, out, err = run("extract", "--model", "model", "--task", "quotes", "--out", "found.json", *cut)
     assert (code, err) == (0, ""), out
     found = load_circuit(here / "found.json")
-    kind = {"zero": "zero", "partners.json": "counterfactual"}.get(ablation, "mean")
-    assert (found.ablation.kind, str(found.graph.granularity)) == (kind, granularity)
+    named = {"mean": BY_POSITION, "mean-all": OVER_ALL, "partners.json": "counterfactual"}
+    name = named.get(ablation, ablation)
+    assert (found.ablation.name, str(found.graph.granularity)) == (name, granularity)
     assert len(found) == 2
     report = json.loads((here / "found.report.json").read_text())
-    assert (report["ablation"], report["granularity"]) == (kind, granularity)
+    assert (report["ablation"], report["granularity"]) == (name, granularity)
     asked = ("verify", "--model", "model", "--task", "quotes", "--circuit", "found.json")
     assert run(*asked)[0] == 0
 
@@ -223,3 +226,33 @@ def test_a_claims_file_takes_such_a_circuit(here, run):
     assert run("claims", "prove", "claims.toml", "--out", "proofs")[0] == 0
     code, out, _ = run("claims", "check", "claims.toml", "--proofs", "proofs")
     assert code == 0, out
+
+
+@pytest.mark.usefixtures("here")
+def test_measured_circuits_say_what_their_cut_edges_carry(run):
+    """The two means are two circuits; of the whole model nothing is cut."""
+    asked = ("evaluate", "--model", "model", "--task", "quotes", "--circuit", "zero.json", "--json")
+    told = {word: json.loads(run(*asked, "--ablation", word)[1]) for word in ("mean", "mean-all")}
+    assert {word: [row["ablation"] for row in rows] for word, rows in told.items()} == {
+        "mean": [None, BY_POSITION],
+        "mean-all": [None, OVER_ALL],
+    }
+    assert "none cut" in run(*asked[:-1])[1]
+
+
+def test_a_bundle_of_more_work_than_usual_comes_with_the_bound_to_give(here, run, monkeypatch):
+    """The bound is the checker's own count: with it the bundle is judged, and without it is not."""
+    monkeypatch.setattr("circuitproof.reports.checking_work.usual", lambda _size: 1_000)
+    asked = ("verify", "--model", "model", "--task", "quotes", "--property", "equivalence", "--circuit")
+    _, _, err = run(*asked, "counterfactual.json", "--out", "bundle")
+    said, _, bound = err.strip().rpartition(" --operations ")
+    assert said.endswith("unless told: circuitproof-check bundle --against model")
+    for operations, outcome in ((int(bound), Outcome.VALID), (int(bound) * 9 // 10, Outcome.INCOMPLETE)):
+        beside = Beside(here / "model", operations=operations)
+        assert inspect(here / "bundle", beside).outcome is outcome
+    assert run(*asked, "zero.json", "--out", "other")[2] == ""
+    monkeypatch.setattr("circuitproof.reports.checking_work.MOST_COUNTED", 2_000)
+    _, _, err = run(*asked, "counterfactual.json", "--out", "uncounted")
+    assert err.endswith(" --operations 20000 or more\n")
+    monkeypatch.setattr("circuitproof.reports.checking_work.usual", lambda _size: 2_000)
+    assert run(*asked, "counterfactual.json", "--out", "large")[2] == ""

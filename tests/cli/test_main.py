@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file
 
+import circuitproof
 from circuitproof import __version__
 from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import Graph
@@ -110,7 +111,7 @@ def test_the_options_of_verify_stand_in_groups(run):
     titles = ("Claim:", "Robustness:", "Patterns:", "Solvers:", "Output:", "Example:")
     places = [shown.index(f"\n{' ' * (title == 'Example:') * 2}{title}") for title in titles]
     assert places == sorted(places)
-    assert "all of its edges" in " ".join(shown.split())
+    assert "the whole model, all edges" in " ".join(shown.split())
     parameters = signature(import_module("circuitproof.cli.proving").verify).parameters
     grouped = [name for group in GROUPS.values() for name in group]
     assert sorted(grouped) == sorted([*parameters.keys() - {"context"}, "force", "help"])
@@ -138,8 +139,17 @@ def test_what_computes_nothing_needs_no_heavy_import(arguments):
 def test_only_the_module_of_the_command_that_runs_is_imported():
     """The others' imports are their own affair."""
     modules = {entry.module for entry in COMMANDS.values()}
-    assert imported_by("--help") & modules == set()
+    assert imported_by("--help") & {*modules, "importlib.metadata"} == set()
     assert imported_by("task", "quotes") & modules == {"circuitproof.cli.tasks"}
+
+
+def test_a_proof_imports_neither_the_checker_nor_torch():
+    """Each would be a good part of the time of a small one."""
+    model = Path(circuitproof.__file__).parent / "reports" / "tour" / "model"
+    arguments = ("verify", "--model", str(model), "--task", "quotes")
+    imported = {name.split(".")[0] for name in imported_by(*arguments)}
+    assert "numpy" in imported
+    assert not imported & {"torch", "circuitproof_check", "circuitproof_lab"}
 
 
 def test_the_list_of_commands_says_what_each_says_of_itself(run):
@@ -395,10 +405,12 @@ def test_an_interrupt_after_the_answer_changes_nothing(standing_in):
 def test_threads_wait_as_the_user_says_or_else_asleep(standing_in, monkeypatch):
     """Trainings that share cores would keep each other from them; who knows better is asked first."""
     monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
-    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    others = [name for name in WAITING if name != "OMP_WAIT_POLICY"]
+    for name in others:
+        monkeypatch.delenv(name, raising=False)
     seen: list[str | None] = []
     standing_in("task", lambda: seen.extend(map(os.environ.get, WAITING)) or sys.exit())
-    assert seen == ["ACTIVE", WAITING["GOMP_SPINCOUNT"]]
+    assert seen == ["ACTIVE", *(WAITING[name] for name in others)]
 
 
 def test_a_crash_is_a_failure_and_not_a_refutation(standing_in):

@@ -7,7 +7,7 @@ from variants import write_variants
 
 def test_a_comparison_is_a_table_a_figure_and_a_gate(run, tmp_path):
     """Our numbers and the paper's stand beside each other; a second call repeats no training."""
-    given = ("variants", write_variants(tmp_path), "--out", tmp_path / "run", "--seeds", 1)
+    given = ("variants", write_variants(tmp_path), "--out", tmp_path / "run", "--seed", 2)
     code, out, _ = run(*given, "--figure", tmp_path / "changes.png")
     assert code == 0
     for words in (
@@ -16,7 +16,7 @@ def test_a_comparison_is_a_table_a_figure_and_a_gate(run, tmp_path):
         "+0.5000",
         "-2.0000",
         "in FP32; one seed",
-        "of loss against its source",
+        "of loss against plain",
     ):
         assert words in out
     assert (tmp_path / "changes.png").read_bytes().startswith(b"\x89PNG")
@@ -28,5 +28,24 @@ def test_a_comparison_is_a_table_a_figure_and_a_gate(run, tmp_path):
     assert code == 0
     assert (tmp_path / "changes.png").read_bytes().startswith(b"\x89PNG")
     found = json.loads(out)
-    assert [row["name"] for row in found["variants"]] == ["baseline", "plain", "band", "norm-free"]
-    assert found["gate"]["passes"] == (found["gate"]["above_gate"]["most"] < 0)
+    assert [row["name"] for row in found["rows"]] == ["baseline", "plain", "band", "control", "norm-free"]
+    assert found["gate"]["control"]["name"] == "control"
+
+
+def test_a_seed_is_compared_when_every_variant_is_measured(run, tmp_path):
+    """Until then the command says what is missing, and draws nothing."""
+    given = (
+        "variants",
+        write_variants(tmp_path),
+        "--out",
+        tmp_path / "run",
+        "--seed",
+        1,
+        "--variant",
+        "plain",
+    )
+    code, out, err = run(*given, "--figure", tmp_path / "changes.png")
+    assert code == 0
+    assert "seed 1 is not compared yet: baseline, band, control, norm-free to be measured" in out
+    assert "no seed is measured with every variant yet" in err
+    assert not (tmp_path / "changes.png").exists()

@@ -9,11 +9,11 @@ from circuitproof.circuits.circuit import Circuit, whole
 from circuitproof.circuits.graph import LOGITS, Edge, Granularity
 from circuitproof.errors import NumericError
 from circuitproof.find import attribute
-from circuitproof.find.attribute import arrange, gate_slopes, scores_of
+from circuitproof.find.attribute import arrange, mask_slopes, scores_of
 from circuitproof.find.choices import Objective, Order, RemovalUnit
 from circuitproof.find.objective import Meter
 from circuitproof.find.parts import parts_of, topological
-from circuitproof.nn.gates import gates_of, source_column, target_row
+from circuitproof.nn.edge_masks import edge_masks_of, source_column, target_row
 from circuitproof.tasks.quotes import toy_quotes
 from floats import agree
 from hand_models import ADDER, ADDER_TASK, build, quote_model, table_task
@@ -23,48 +23,48 @@ PROMPTS = [prompt for length in (1, 2, 3) for prompt in product((0, 4), repeat=l
 TASK = table_task({prompt: sum(prompt) % 2 for prompt in PROMPTS})
 
 
-def mean_margins(meter, gates):
-    """Return the metric at each of some gates, prompt by prompt."""
-    total, task = torch.zeros(len(gates.values), dtype=torch.float64), meter.task
+def mean_margins(meter, masks):
+    """Return the metric at each of some masks, prompt by prompt."""
+    total, task = torch.zeros(len(masks.values), dtype=torch.float64), meter.task
     for place, prompt in enumerate(task.domain.prompts):
         with torch.no_grad():
-            logits = meter.model.candidate_logits(torch.tensor([prompt]), task.candidates, gates)[:, 0]
+            logits = meter.model.candidate_logits(torch.tensor([prompt]), task.candidates, masks)[:, 0]
         wanted = meter.target.decisions[place]
         total += logits[:, wanted].amin(1) - logits[:, ~wanted].amax(1)
     return total / len(task.domain)
 
 
 def fp64_gates(graph):
-    """Return the gates that are all open, as numbers whose gradients are FP64."""
-    gates = gates_of([whole(graph)])
-    return replace(gates, values=gates.values.double())
+    """Return the masks that are all open, as numbers whose gradients are FP64."""
+    masks = edge_masks_of([whole(graph)])
+    return replace(masks, values=masks.values.double())
 
 
-def with_each(gates, places, value):
-    """Return as many gates as there are places, each with the one at its place set."""
-    values = gates.values.repeat(len(places), 1, 1)
+def with_each(masks, places, value):
+    """Return as many masks as there are places, each with the one at its place set."""
+    values = masks.values.repeat(len(places), 1, 1)
     for number, (row, column) in enumerate(places):
         values[number, row, column] = value
-    return replace(gates, values=values)
+    return replace(masks, values=values)
 
 
 @pytest.mark.parametrize("programs", [{}, PROGRAMS])
 @pytest.mark.parametrize("norm", NORMS[:2])
 def test_the_slope_of_a_gate_is_its_finite_difference(norm, programs):
-    """One backward pass against two forwards for each gate, prompts of three lengths.
+    """One backward pass against two forwards for each mask, prompts of three lengths.
 
     A central difference of step 2⁻²⁰ is off by about 2⁻⁴⁰ of the third derivative, and by the rounding of
     two margins, 2⁻⁵² each of some tens, over the step: less than half the digits by far.
     """
     model = random_model(tiny_architecture(norm=norm), seed=1, programs=programs).double()
-    gates, meter = fp64_gates(model.graph), Meter(model, TASK, Objective.MODEL)
+    masks, meter = fp64_gates(model.graph), Meter(model, TASK, Objective.MODEL)
     step = 2.0**-20
-    slopes = gate_slopes(meter, gates)
+    slopes = mask_slopes(meter, masks)
     places = [
         (target_row(model.graph, edge.target), source_column(model.graph, edge.source))
         for edge in model.graph.edges()
     ]
-    up, down = (mean_margins(meter, with_each(gates, places, value)) for value in (1 + step, 1 - step))
+    up, down = (mean_margins(meter, with_each(masks, places, value)) for value in (1 + step, 1 - step))
     for (row, column), difference in zip(places, (up - down) / (2 * step), strict=True):
         assert agree(float(slopes[row, column]), float(difference))
 
@@ -72,14 +72,14 @@ def test_the_slope_of_a_gate_is_its_finite_difference(norm, programs):
 def test_portions_of_prompts_add_up(monkeypatch):
     """Memory decides how many prompts go at once, and must decide nothing else."""
     model = random_model(tiny_architecture(), seed=1).double()
-    gates, meter = fp64_gates(model.graph), Meter(model, TASK, Objective.PROGRAM)
-    at_once = gate_slopes(meter, gates)
+    masks, meter = fp64_gates(model.graph), Meter(model, TASK, Objective.PROGRAM)
+    at_once = mask_slopes(meter, masks)
     monkeypatch.setattr(attribute, "_TOKENS_AT_ONCE", 4)
-    assert agree(gate_slopes(meter, gates), at_once)
+    assert agree(mask_slopes(meter, masks), at_once)
 
 
 def test_scores_of_a_linear_model_are_the_effects_of_deletion():
-    """Where the metric is linear in a gate, its slope is the drop that deletion causes.
+    """Where the metric is linear in a mask, its slope is the drop that deletion causes.
 
     Of the adder's margins on tokens 0 to 3, the MLP's share is 2, 0, 2, -2, the direct path's -1, 1, 0, 3.
     """
@@ -101,12 +101,12 @@ def test_a_block_takes_the_shared_bias_with_it():
     """
     model = random_model(tiny_architecture(), seed=2)
     graph, meter = model.graph, Meter(model, TASK, Objective.MODEL)
-    gates = gates_of([whole(graph)])
-    slopes = gate_slopes(meter, gates)
+    masks = edge_masks_of([whole(graph)])
+    slopes = mask_slopes(meter, masks)
     block = tuple(Edge(head, LOGITS) for head in graph.heads_of(1))
     assert block in parts_of(graph, RemovalUnit.BLOCK)
     together, *alone = scores_of(meter, [block, *((edge,) for edge in block)])
-    closed = slopes[target_row(graph, LOGITS), gates.head_columns(1)]
+    closed = slopes[target_row(graph, LOGITS), masks.head_columns(1)]
     assert together == abs(sum(closed.tolist()))
     assert alone == closed[:2].abs().tolist()
     assert abs(float(closed[2])) > 1e-3
@@ -129,20 +129,20 @@ def test_the_least_important_part_comes_first(granularity):
 
 @pytest.mark.parametrize("over", Pooling)
 def test_a_score_is_how_fast_the_margin_changes_as_what_cut_edges_carry_takes_the_place(over):
-    """The slow twin closes one gate a little and runs the model again."""
+    """The slow twin closes one mask a little and runs the model again."""
     model = random_model(tiny_architecture(), seed=3).double()
     graph = replace(model.graph, granularity=Granularity.PORT)
     prompts = ((0, 2), (4, 2), (2, 0), (4, 4))
     task = table_task({prompt: sum(prompt) % 2 for prompt in prompts})
     every = Circuit(graph, frozenset(graph.edges()), Mean(prompts, over))
     meter = Meter(model, task, Objective.MODEL, every=every)
-    gates, tokens = gates_of([every]), torch.tensor(prompts)
-    slopes = gate_slopes(meter, gates)
+    masks, tokens = edge_masks_of([every]), torch.tensor(prompts)
+    slopes = mask_slopes(meter, masks)
     for edge in list(graph.edges())[::5]:
         row, column, step = target_row(graph, edge.target), source_column(graph, edge.source), 1e-6
-        values = gates.values.double().clone()
+        values = masks.values.double().clone()
         values[0, row, column] -= step
-        changed = (replace(gates, values=one) for one in (gates.values.double(), values))
+        changed = (replace(masks, values=one) for one in (masks.values.double(), values))
         runs = [model.candidate_logits(tokens, task.candidates, one) for one in changed]
         before, after = (float(meter.target.margins(run).detach().mean()) for run in runs)
         slope = float(slopes[row, column])

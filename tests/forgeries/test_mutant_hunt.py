@@ -151,6 +151,16 @@ def test_a_guard_is_dropped_from_any_pattern(pattern):
     assert names["x"] == 1
 
 
+def test_a_mutant_that_is_no_python_is_counted_and_left_out(monkeypatch):
+    """A change that Python refuses ends no hunt of thousands."""
+
+    def refused(*_):
+        raise SyntaxError("name capture makes remaining patterns unreachable")
+
+    monkeypatch.setattr("mutants.mutated", refused)
+    assert hunt(all_mutants()[:2]).counts == {"mutants that cannot be applied": 2}
+
+
 def test_nearly_all_mutants_can_be_applied():
     """What is no part of a function cannot be exchanged; that is little."""
     assert sum(not mutant.function for mutant in all_mutants()) < 20

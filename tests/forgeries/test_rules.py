@@ -178,7 +178,7 @@ changed(
 changed("numbers_are_finite", lambda b: b.tensors["logits.bias"][1].__setitem__(0, float("inf")))
 changed("circuit_has_the_sizes", lambda b: b.claim["circuit"].update(layers=2))
 changed("format_is_known", lambda b: b.claim.update(format="circuitproof claim 2"))
-changed("arithmetic_is_exact", lambda b: b.claim.update(arithmetic="FP64"))
+changed("the_only_arithmetic_of_this_format_is_exact", lambda b: b.claim.update(arithmetic="FP64"))
 changed("granularity_is_known", lambda b: b.claim["circuit"].update(granularity="neuron"))
 changed("programs_have_heads", lambda b: b.claim["programs"].update({"5.0": FIRST["0.0"]}))
 changed("tables_have_one_per_prompt", lambda b: b.domain["strata"].append("more"))

@@ -141,7 +141,7 @@ def test_norms_fade_and_are_folded(elsewhere, tmp_path):
     ("treatment", "programs"), [*zip(Treatment, (PROGRAMS, SCANS, SCANS), strict=True)], ids=[*Treatment]
 )
 def test_healing_under_every_objective(elsewhere, tmp_path, treatment, programs):
-    """Gates, extra edges, silenced programs, and text beside the task."""
+    """Masks, extra edges, silenced programs, and text beside the task."""
     model = random_model(tiny_architecture(), 2, programs).to(META)
     weighing = Weighing(treatment, dict.fromkeys(TERMS[treatment], 0.5))
     goal = Healing([BEHAVIOUR], tuple(programs), weighing, Draw(3, 3, 0.25), TEXT)
@@ -208,7 +208,7 @@ def test_a_large_graph_with_few_gaps(elsewhere):
     [*zip(RemovalUnit, (Order.ATTRIBUTION, Order.TOPOLOGICAL, Order.ATTRIBUTION), strict=True)],
 )
 def test_extraction_in_every_unit(elsewhere, stored, unit, order):
-    """Attribution goes backward through the gates, which are in main memory."""
+    """Attribution goes backward through the masks, which are in main memory."""
     method = ExtractionMethod(granularity=unit, order=order, search=Search.BISECTION, thresholds=(0.1,))
     with elsewhere():
         found = find_circuits(stored, toy_quotes(), method, device=META)

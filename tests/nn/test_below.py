@@ -7,7 +7,7 @@ from circuitproof.circuits.circuit import circuit_of, whole
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp
 from circuitproof.nn import below as below_module
 from circuitproof.nn.below import Below, Levels
-from circuitproof.nn.gates import gates_of
+from circuitproof.nn.edge_masks import edge_masks_of
 from circuitproof_lab.distill.lesion import silence
 from models import random_model, tiny_architecture
 
@@ -46,18 +46,18 @@ def test_what_is_remembered_is_what_is_computed_bit_by_bit(sizes, layer):
     model = random_model(sizes, 3)
     circuits = circuits_of(model)
     asked = [None, *([circuit] for circuit in circuits), circuits]
-    plain = [model.candidate_logits(TOKENS, (0, 1), gates) for gates in asked]
+    plain = [model.candidate_logits(TOKENS, (0, 1), masks) for masks in asked]
     model.below = Below(layer)
     for _ in range(2):
-        for gates, wanted in zip(asked, plain, strict=True):
-            assert torch.equal(model.candidate_logits(TOKENS, (0, 1), gates), wanted)
+        for masks, wanted in zip(asked, plain, strict=True):
+            assert torch.equal(model.candidate_logits(TOKENS, (0, 1), masks), wanted)
 
 
 def test_what_is_below_is_computed_once_for_lesions_above():
     """And again for each circuit that differs below, and for other prompts."""
     model = random_model(LARGE, 3)
     everything, silenced, lower, gap, *_ = circuits_of(model)
-    assert gates_of([gap]).is_nearly_whole
+    assert edge_masks_of([gap]).is_nearly_whole
     model.below = Below(2)
     seen = computed_below(model, 2)
     for circuit, times in [(everything, 1), (silenced, 1), (everything, 1), (lower, 2), (gap, 3), (gap, 3)]:

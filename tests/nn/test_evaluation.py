@@ -89,6 +89,7 @@ def test_a_row_is_told_as_json(stored):
         "task": "quotes",
         "circuit": "model",
         "edges": EDGES,
+        "ablation": None,
         "right": row.score.right,
         "prompts": 128,
         "worst_margin": row.score.worst_margin,

@@ -193,7 +193,7 @@ def test_a_row_that_attends_nowhere_gives_nothing_not_even_the_value_bias():
 
 
 def test_a_program_reads_tokens_that_no_kept_edge_carries():
-    """Edges gate the values a program mixes, never what it looks at."""
+    """Edges mask the values a program mixes, never what it looks at."""
     program = parse("default 0\nadd 1 when key_token == 3\notherwise nowhere")
     model = random_model(tiny_architecture(), programs={Head(1, 1): program}).double()
     circuit = circuit_of(GRAPH, [Edge(Mlp(0), Head(1, 1)), Edge(Head(1, 1), LOGITS)])

@@ -18,12 +18,12 @@ from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.verdict import Verdict
 from circuitproof.solvers import encode, pieces
 from circuitproof.solvers.arithmetic import Symbolic
-from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.solvers.choices import Asking, Branching, Engine
 from circuitproof.solvers.pieces import Pieces
 from circuitproof.solvers.rulings import DisagreementError
 from circuitproof.solvers.table import TermTable
 from circuitproof.solvers.terms import ZeroRelation
-from circuitproof.verbs.cross_check import Asking, compare
+from circuitproof.verbs.cross_check import compare
 from tiny_claims import tiny_claim
 
 CASES = int(os.environ.get("CIRCUITPROOF_CASES", "9"))

@@ -191,13 +191,31 @@ def test_a_pool_takes_the_same_fillings_with_every_opener():
     assert {row.prompt for row in some} <= {row.prompt for row in GENERATOR.order()}
 
 
-def test_a_stratum_is_a_template_with_a_word_and_goes_as_a_whole():
-    """What is left has the other strata's prompts and no others, under another digest."""
+def test_a_stratum_is_a_template_with_a_word():
+    """Prompts are parted by the words of the slots that the pool names."""
     pooled = replace(GENERATOR, pool=Pool(64, ("x",)))
     rows = pooled.order()
     assert {row.stratum for row in rows} == {f"{name} / {x}" for name in ("six", "four") for x in LETTERS}
-    left = pooled.of_strata({"six / A", "four / B"})
-    assert {row.prompt for row in left.order()} == {
-        row.prompt for row in rows if row.stratum in {"six / A", "four / B"}
-    }
-    assert left.digest != pooled.digest != GENERATOR.digest
+    assert pooled.digest != GENERATOR.digest
+
+
+def test_a_row_says_its_text_and_whether_the_opener_is_a_token_of_it():
+    """Alignment is measured: the text up to the opener's end must be the tokens up to the opener's."""
+    for row in GENERATOR.order():
+        assert row.text is not None
+        assert GENERATOR.encoder.encode(row.text) == row.prompt
+        assert row.position is not None
+        assert TOY.names[row.prompt[row.position]] == row.opener
+        assert row.is_aligned is True
+    crooked = replace(GENERATOR, encoder=Swallowing(TOY))
+    assert {row.is_aligned for row in crooked.order()} == {False}
+
+
+class Swallowing(NamedTokens):
+    """An encoder that reads the end of a text only with what follows."""
+
+    def encode(self, text):
+        """Return the tokens, without the last where the text ends with an opener behind something."""
+        tokens = super().encode(text)
+        ends_open = len(tokens) > 1 and text.split()[-1] in {"'", '"'}
+        return tokens[:-1] if ends_open else tokens

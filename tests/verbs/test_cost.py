@@ -9,10 +9,9 @@ from circuitproof.models.operators import BandNorm, Lift
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.verdict import Verdict
-from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.solvers.choices import Asking, Branching, Engine
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.verbs.cost import CircuitKind, CostRequest, count_costs, explain
-from circuitproof.verbs.cross_check import Asking
 from hand_models import QUOTE_EDGES, QUOTE_SIZES, circuit_of, quote_model
 
 BANDED = replace(QUOTE_SIZES, norm=BandNorm(Fraction(1, 2), Fraction(2), Lift.REFERENCE))

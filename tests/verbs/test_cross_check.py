@@ -8,12 +8,13 @@ from circuitproof.forward.frozen import open_model
 from circuitproof.importers.release import import_release
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.proof.claim import Claim
+from circuitproof.proof.properties.agreement import Agreement
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.invariance import Invariance
 from circuitproof.proof.properties.necessity import Necessity
 from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.verdict import Verdict
-from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.solvers.choices import Asking, Branching, Engine
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.results import Unsatisfiable
@@ -21,7 +22,7 @@ from circuitproof.solvers.rulings import DisagreementError, Portfolio
 from circuitproof.solvers.z3 import Z3
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.quotes import toy_quotes
-from circuitproof.verbs.cross_check import Asking, cross_check, write_queries
+from circuitproof.verbs.cross_check import cross_check, write_queries
 from circuitproof.verbs.verification import Request
 from hand_models import QUOTE_EDGES, circuit_of, quote_model
 
@@ -73,6 +74,17 @@ def test_a_contradiction_fails_and_leaves_its_query_behind(tmp_path, monkeypatch
         cross_check(request(tmp_path), Asking(engine=Engine.ALL, reproduction=place), tmp_path / "bundle")
     assert place.read_text().startswith("; prompt")
     assert not (tmp_path / "bundle").exists()
+
+
+def test_what_a_solver_finds_says_whose_decision_is_wanted(tmp_path):
+    """Of agreement it is the other circuit's, not the task's, as the exact engine says too."""
+    asked = request(tmp_path, (Agreement(circuit_of(("embed -> logits",))),))
+    says = {
+        engine: [one.says for one in cross_check(asked, Asking(engine=engine), None).counterexamples()]
+        for engine in (Engine.Z3, Engine.ALL)
+    }
+    wanted = "wanted is what the other circuit decides; a tie is no clear decision"
+    assert says == {Engine.Z3: [wanted], Engine.ALL: [wanted]}
 
 
 def test_what_no_engine_decides_is_undecided(tmp_path):

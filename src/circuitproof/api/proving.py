@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 from circuitproof.api.arguments import PathLike, Progress, choice, listed, paced, place_of, typed
 from circuitproof.api.declaring import AnyCircuit, AnyModel, AnyTask, circuit_at, model_at, task_at
@@ -10,11 +11,13 @@ from circuitproof.api.showing import show_as
 from circuitproof.circuits.ablation_asked import AskedAblation
 from circuitproof.circuits.graph import Granularity
 from circuitproof.errors import InputError
-from circuitproof.files.devices import DeviceChoice
+from circuitproof.files.devices import Device, DeviceChoice
 from circuitproof.files.locked import claimed
+from circuitproof.forward.frozen import Frozen
 from circuitproof.nn.devices import device_of
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.properties.kinds import Kind
+from circuitproof.proof.properties.property import Property
 from circuitproof.reports.results import minimality_said, radii_said, verification_said
 from circuitproof.verbs.asked import asked_circuit
 from circuitproof.verbs.minimality import Minimality, SearchSpace, find_minimum
@@ -48,61 +51,64 @@ def verify(  # noqa: PLR0913  # a claim has these parts
 ) -> Verification:
     """Prove or refute what a circuit does on a task, in exact arithmetic over the FP32 weights.
 
-    `properties` are some of equivalence (the circuit gives the right answer to every prompt), invariance
-    (it decides alike within each class), necessity (without any edge some decision changes), robustness (no
-    perturbation of at most `epsilon` in each coordinate changes one), faithfulness (it decides as the whole
-    model does), agreement (it and the circuit `agrees_with` give every prompt the same clear decision) and
-    subset minimality (no proper subset of its edges gives all right answers). Without `properties`: the first
-    three, robustness if there is an `epsilon`, and agreement if there is a circuit `agrees_with`.
+    `properties` are some of equivalence (every answer is right), invariance (decisions are alike within each
+    class), necessity (without any edge some decision changes), robustness (no perturbation of at most
+    `epsilon` changes one), faithfulness (to the whole model), agreement (with the circuit `agrees_with`) and
+    subset minimality (no smaller part is right). Without them: the first three, and those two that are given
+    an `epsilon` or a circuit. Without a `circuit`, all edges are kept. `out` is a new folder for a bundle.
 
-    `task` is a task, its shipped name or its file. Without a `circuit` all edges are kept: the claim is about
-    the whole model. `ablation` is what cut edges carry: "zero", "mean" or "mean-all" over the task's prompts,
-    what `cp.mean` or `cp.counterfactual` returns, or a .json file; without it, what the circuit says.
-    `epsilon` is a Fraction, a whole number or a text such as "1/100", never a float.
-    `at` is what robustness perturbs: "logits input", which is the final residual, or another node's side such
-    as "mlp 0 output" or "head 1.0 input"; `positions` are "last", "all" or such as "0,3". `effort` bounds the
-    search, and what the `deadline`, in seconds, cuts off is undecided. `limits` looks for the part of a
-    pattern that is proved; `measure_floats` runs the circuit in torch, too, on a `device`: "cpu", "cuda",
-    "mps" or "auto". `out` is a new directory for the bundle, which `cp.check` judges.
+    `ablation` is "zero", "mean", "mean-all", what `cp.mean` or `cp.counterfactual` returns, or a file;
+    `epsilon` a Fraction, an int or such as "1/100"; `at` a place such as "mlp 0 output"; `positions` "last",
+    "all" or such as "0,3". `effort` and `deadline` (seconds) bound the search; `limits` asks which part of a
+    pattern is proved; `measure_floats` runs torch too, on a `device` as in `extract`.
 
-    Returns a `Verification`: `verdict`, `answers`, `counterexamples()`, `to_json()`, `bundle`. Refuted and
-    undecided are answers; errors are a `CircuitproofError`: `InputError` for a value that cannot be used,
-    `DeclarationError` for a task or circuit that contradicts itself, `NotExactError` for softmax, GELU or
-    LayerNorm, `NumericError` for weights that are no numbers, `OutputError` for what cannot be written.
+    Refuted and undecided are answers. Errors are a `CircuitproofError`: `InputError`, `DeclarationError`,
+    `NotExactError` (softmax, GELU, LayerNorm), `NumericError` (NaN in the weights) or `OutputError`.
 
-        model = cp.load_model("build/run/model")
-        circuit = cp.circuit(model, ["embed -> head 0.0", "head 0.0 -> logits"])
-        answers = cp.verify(model, "quotes", circuit, properties=["equivalence", "necessity"])
-        answers.verdict is cp.Verdict.PROVED
+        cp.verify(model, "quotes", circuit, epsilon="1/100").verdict is cp.Verdict.PROVED
     """
-    where = device_of(choice("device", device, DeviceChoice))
-    if device != DeviceChoice.CPU and not measure_floats:
-        raise InputError("device does nothing without measure_floats; leave it out")
-    wanted = "a list of properties such as ['equivalence', 'necessity']"
-    kinds = [choice("property", one, Kind) for one in listed("properties", properties, wanted)]
-    size = str(epsilon) if isinstance(epsilon, Fraction) else epsilon
-    place = place_of(out)
-    frozen, second = model_at(model).frozen, circuit_at(agrees_with)
-    other = None if second is None else asked_circuit(second, frozen.graph)
+    opened, measured_on = model_at(model).frozen, _measured_on(device, measures=measure_floats)
     request = Request(
-        model=frozen,
+        model=opened,
         circuit=circuit_at(circuit),
         task=task_at(task),
         ablation=ablation,
-        properties=parse_properties(kinds, size, "the call", agrees_with=other),
+        properties=_properties(properties, epsilon, agrees_with, opened),
         place=_perturbed(at, positions),
         effort=_effort(effort, Effort()),
         find_limits=limits,
         only_of_lists=("--measure-floats",) if measure_floats else (),
     )
-    pace = paced(deadline, progress)
-    with claimed(place):
-        found = answer(request.at(pace), place)
-        if not measure_floats:
+    return _answered(request.at(paced(deadline, progress)), place_of(out), measured_on)
+
+
+def _measured_on(device: str, *, measures: bool) -> Device | None:
+    """Return where floats are measured, if they are."""
+    where = device_of(choice("device", device, DeviceChoice))
+    if device != DeviceChoice.CPU and not measures:
+        raise InputError("device does nothing without measure_floats; leave it out")
+    return where if measures else None
+
+
+def _properties(
+    asked: Sequence[str], epsilon: Fraction | str | int | None, agrees_with: AnyCircuit | None, model: Frozen
+) -> tuple[Property, ...]:
+    wanted = "a list of properties such as ['equivalence', 'necessity']"
+    kinds = [choice("property", one, Kind) for one in listed("properties", asked, wanted)]
+    size = str(epsilon) if isinstance(epsilon, Fraction) else epsilon
+    second = circuit_at(agrees_with)
+    other = None if second is None else asked_circuit(second, model.graph)
+    return parse_properties(kinds, size, "the call", agrees_with=other)
+
+
+def _answered(request: Request, out: Path | None, measured_on: Device | None) -> Verification:
+    with claimed(out):
+        found = answer(request, out)
+        if measured_on is None:
             return found
         from circuitproof.nn.measuring import measured
 
-        return measured(found, pace, where)
+        return measured(found, request.effort.pace, measured_on)
 
 
 def _perturbed(at: str, positions: str) -> PerturbationSite:

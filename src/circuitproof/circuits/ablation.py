@@ -25,6 +25,7 @@ class Zero:
     """A cut edge carries nothing."""
 
     kind = "zero"
+    name = kind
 
     def to_json(self) -> Json:
         return self.kind
@@ -45,6 +46,17 @@ class Mean:
         if len(set(self.prompts)) != len(self.prompts):
             raise DeclarationError("a mean is taken over distinct prompts; one is listed twice")
         _refuse_negative(self.prompts)
+
+    @property
+    def name(self) -> str:
+        """Return what tells it from the other mean."""
+        match self.over:
+            case Pooling.POSITION:
+                return "mean by position"
+            case Pooling.ALL:
+                return "mean over all positions"
+            case _:
+                assert_never(self.over)
 
     @cached_property
     def longest(self) -> int:
@@ -69,6 +81,7 @@ class Counterfactual:
     """Each prompt with its partner, which is as long."""
 
     kind = "counterfactual"
+    name = kind
 
     def __post_init__(self) -> None:
         if not self.pairs:

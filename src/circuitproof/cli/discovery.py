@@ -23,6 +23,13 @@ from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import OneFile
 from circuitproof.find.choices import Objective, Order, RemovalUnit, Search, SelectionRule
 
+_Granularity = Annotated[
+    RemovalUnit,
+    Option(
+        "--granularity",
+        help="Remove an edge between two nodes, all between two blocks, or an edge into a port.",
+    ),
+]
 _Thresholds = Annotated[
     list[float] | None,
     Option(
@@ -40,13 +47,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     objective: Annotated[
         Objective, Option("--objective", help="Keep the model's decisions, or the right answers.")
     ] = Objective.MODEL,
-    granularity: Annotated[
-        RemovalUnit,
-        Option(
-            "--granularity",
-            help="Remove an edge between two nodes, all between two blocks, or an edge into a port.",
-        ),
-    ] = RemovalUnit.HEAD,
+    granularity: _Granularity = RemovalUnit.HEAD,
     ablation: Ablated = None,
     order: Annotated[
         Order, Option("--order", help="Try the least important first, or go from the logits backwards.")

@@ -1,5 +1,6 @@
 """How a command's help looks, and command lines that are refused before the command begins."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ GROUPS = {
 }
 """The options of the commands that have many, by what they are about."""
 _GROUPED = "verify"
+_ALONE = ("circuit", "agrees_with")
+"""Options that one may take for repeatable, since they are in other commands; the last would count."""
 
 
 class GroupedCommand(TyperCommand):
@@ -36,11 +39,15 @@ class GroupedCommand(TyperCommand):
                     formatter.write_dl(found)
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
-        """Refuse an empty argument: no path, name or number is empty, and Python takes it for this folder."""
+        """Refuse an empty argument, which Python takes for this folder, and one of two that would be lost."""
         for place, word in enumerate(args):
             if not word or (word.startswith("--") and word.endswith("=")):
                 after = f" after {args[place - 1]}" if place and not word else f" in {word}" if word else ""
                 raise typer.BadParameter(f"an argument{after} is empty; write a value, or leave it out", ctx)
+        for param, times in Counter(self.make_parser(ctx).parse_args(list(args))[2]).items():
+            if times > 1 and param.name in _ALONE and not param.multiple:
+                said = f"{param.opts[0]} is given {times} times, and only the last would count; give it once"
+                raise typer.BadParameter(said, ctx)
         return super().parse_args(ctx, args)
 
 

@@ -1,6 +1,7 @@
 """Commands are listed without importing them: their modules are imported when they run, and no sooner."""
 
 import ast
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,14 +37,17 @@ class LazyGroup(TyperGroup):
 
 def _summary(name: str, entry: CommandEntry) -> str:
     """Return the first sentence of a command's docstring from the text of its module."""
-    spec = find_spec(entry.module)
+    return _docstrings(entry.module)[name.replace("-", "_")].partition("\n\n")[0]
+
+
+@cache
+def _docstrings(module: str) -> dict[str, str]:
+    """Return what the functions of a module say of themselves, without importing it."""
+    spec = find_spec(module)
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(name=entry.module)
-    functions = [
-        one for one in ast.parse(Path(spec.origin).read_text()).body if isinstance(one, ast.FunctionDef)
-    ]
-    text = next(ast.get_docstring(one) or "" for one in functions if one.name == name.replace("-", "_"))
-    return text.partition("\n\n")[0]
+        raise ModuleNotFoundError(name=module)
+    tree = ast.parse(Path(spec.origin).read_text())
+    return {one.name: ast.get_docstring(one) or "" for one in tree.body if isinstance(one, ast.FunctionDef)}
 
 
 def _load(name: str, entry: CommandEntry) -> object:

@@ -45,11 +45,12 @@ anyone can check or a counterexample that anyone can replay. To begin:
 circuitproof --help lists all commands, circuitproof COMMAND --help what one of them takes."""
 
 
-WAITING = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "1000"}
-"""How torch's threads wait for each other: they look a thousand times and then sleep.
+WAITING = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "1000", "OPENBLAS_THREAD_TIMEOUT": "18"}
+"""How torch's and numpy's threads wait for each other: torch's look a thousand times and then sleep, numpy's
+do so for 2 to the 18 ticks.
 
 By default they look for milliseconds, and of several trainings on the same cores each then keeps the others
-from what it waits for: `benchmarks/waiting.py` measures it.
+from what it waits for: `benchmarks/waiting.py` measures it. In a short proof, numpy's would look most of it.
 """
 _ENDLESS = re.compile(r"\S{300,}(?<![:;,.])")
 

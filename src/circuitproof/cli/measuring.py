@@ -26,9 +26,11 @@ def evaluate(  # noqa: PLR0913, PLR0917  # what is run on what, and where
             row.task,
             row.circuit,
             f"{row.edges}",
+            row.ablation or "none cut",
             f"{row.score.right}/{row.score.prompts}",
             f"{row.score.worst_margin:.4f}",
         )
         for row in rows
     ]
-    show_table(f"{model}, measured in FP32", ("task", "circuit", "edges#", "right#", "worst margin#"), lines)
+    columns = ("task", "circuit", "edges#", "ablation", "right#", "worst margin#")
+    show_table(f"{model}, measured in FP32", columns, lines)

@@ -123,12 +123,12 @@ def import_hf(  # noqa: PLR0913, PLR0917  # what is turned into what, and how it
     where, folder = device_of(device, in_doubles=True), locate(source, revision)
     agreements: list[LogitAgreement] = []
 
-    def gate(model: Path) -> None:
+    def accept(model: Path) -> None:
         from circuitproof.importers.hugging_face_comparison import compare as beside
 
         agreements.append(beside(folder, model, where))
 
-    declaration = convert(folder, out, gate if compare else None)
+    declaration = convert(folder, out, accept if compare else None)
     parameters = count_parameters(declaration)
     if as_json:
         compared = agreements[0] if agreements else None

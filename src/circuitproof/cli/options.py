@@ -8,6 +8,7 @@ from typer import Argument, BadParameter, Option
 
 from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import Continued, Sealed
+from circuitproof.proof.effort import Method
 from circuitproof.proof.properties.kinds import Kind
 
 TaskSpecs = TypeVar("TaskSpecs", str, list[str])
@@ -83,6 +84,12 @@ Perturbed = Annotated[
     str, Option("--positions", help="Which positions to perturb: last, all, or such as 0,3.")
 ]
 BudgetOption = Annotated[int, Option("--budget", min=1, help="The most parts of a prompt's ball to look at.")]
+MethodOption = Annotated[
+    Method, Option("--method", help="How robustness is decided after a norm or inside the circuit.")
+]
+MeasureFloats = Annotated[
+    bool, Option("--measure-floats", help="Run the circuit in torch as well and compare.")
+]
 ModelOption = Annotated[Path, Option("--model", help="A model directory.")]
 TaskName = Annotated[str, Option("--task", help=f"{_TASK}.", show_default=False, callback=known_tasks)]
 CircuitFile = Annotated[

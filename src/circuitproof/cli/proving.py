@@ -22,6 +22,8 @@ from circuitproof.cli.options import (
     Epsilon,
     LimitsOption,
     ListedOption,
+    MeasureFloats,
+    MethodOption,
     ModelOption,
     PatternText,
     Perturbed,
@@ -34,10 +36,12 @@ from circuitproof.cli.show import printing, show_line, show_note, show_result
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds, show_cross_check
 from circuitproof.files.devices import DeviceChoice
 from circuitproof.proof.effort import Effort, Method
-from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.proof.properties.kinds import Kind
+from circuitproof.solvers.choices import Asking, Branching, Engine
 
 if TYPE_CHECKING:
     from circuitproof.proof.effort import Pace
+    from circuitproof.proof.properties.property import Property
     from circuitproof.verbs.minimality import Minimality
     from circuitproof.verbs.verification import PerturbationSite, Request, Verification
 
@@ -52,9 +56,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     epsilon: Epsilon = None,
     at: At = "logits input",
     positions: Perturbed = "last",
-    method: Annotated[
-        Method, Option("--method", help="How robustness is decided after a norm or inside the circuit.")
-    ] = Method.COMPLETE,
+    method: MethodOption = Method.COMPLETE,
     budget: BudgetOption = 20_000,
     engine: Engines = Engine.EXACT,
     anchors: Anchors = None,
@@ -66,35 +68,23 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     regions: Regions = 4096,
     listed: ListedOption = 1024,
     ablation: Ablated = None,
-    measure_floats: Annotated[
-        bool, Option("--measure-floats", help="Run the circuit in torch as well and compare.")
-    ] = False,
+    measure_floats: MeasureFloats = False,
     device: DeviceOption = DeviceChoice.CPU,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence to check.
-
-    Without a circuit, the claim is about the whole model: all of its edges.
-    """
-    from circuitproof.verbs.asked import circuit_beside
-    from circuitproof.verbs.verification import PerturbationSite, Request, parse_properties
+    """Prove or refute what a circuit does on a task, in exact arithmetic, with evidence to check."""
+    from circuitproof.verbs.verification import PerturbationSite, Request
 
     place = PerturbationSite(at, positions)
-    _refuse_idle(context, epsilon, engine)
-    if not measure_floats:
-        refuse_idle(given(context, "device"), "torch computes nothing without --measure-floats")
+    _refuse_idle(context, epsilon, engine, method)
     _refuse_unsearched(given(context, "method", "budget"), model, place)
-    if method is Method.BRANCH:
-        refuse_idle(given(context, "budget"), f"--method {method} does not divide the ball")
     request = Request(
         model=model,
         circuit=circuit,
         task=task,
         ablation=ablation,
-        properties=parse_properties(
-            properties or [], epsilon, agrees_with=circuit_beside(agrees_with, model)
-        ),
+        properties=_properties(properties, epsilon, agrees_with, model),
         place=place,
         effort=Effort(method, budget, regions, listed),
         pattern=pattern,
@@ -103,18 +93,28 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         only_of_lists=given(context, "measure_floats", "method", "budget"),
     )
     if engine is not Engine.EXACT:
-        from circuitproof.verbs.cross_check import Asking
-
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
         show_cross_check(request, asking, out, deadline, as_json=as_json)
-    measured_on = device if measure_floats else None
-    _show_answers(request, out, deadline, measured_on=measured_on, as_json=as_json)
+    _show_answers(request, out, deadline, measured_on=device if measure_floats else None, as_json=as_json)
 
 
-def _refuse_idle(context: Context, epsilon: str | None, engine: Engine) -> None:
-    """Refuse options that do nothing without an epsilon, without a solver, or with one."""
+def _properties(
+    kinds: list[Kind] | None, epsilon: str | None, agrees_with: Path | None, model: Path
+) -> "tuple[Property, ...]":
+    from circuitproof.verbs.asked import circuit_beside
+    from circuitproof.verbs.verification import parse_properties
+
+    return parse_properties(kinds or [], epsilon, agrees_with=circuit_beside(agrees_with, model))
+
+
+def _refuse_idle(context: Context, epsilon: str | None, engine: Engine, method: Method) -> None:
+    """Refuse options that do nothing: without an epsilon, floats or a solver, beside one, or by a method."""
     if epsilon is None:
         refuse_idle(given(context, "at", "positions", "method", "budget"), "there is no --epsilon")
+    if method is Method.BRANCH:
+        refuse_idle(given(context, "budget"), f"--method {method} does not divide the ball")
+    if not given(context, "measure_floats"):
+        refuse_idle(given(context, "device"), "torch computes nothing without --measure-floats")
     if engine is Engine.EXACT:
         refuse_idle(given(context, "anchors", "seconds", "branches"), "no solver is asked (--engine)")
         return
@@ -158,7 +158,21 @@ def _show_answers(
     found = show_kept(work, printing(verification_said), out, deadline, as_json=as_json)
     if isinstance(found.floats, Unmeasured):
         show_note(f"no floats measured, which changes nothing of the answers: {found.floats.reason}")
+    if not as_json and isinstance(request.model, Path):
+        _show_bound(found, request.model)
     raise Exit(EXIT_CODES[found.verdict])
+
+
+def _show_bound(found: "Verification", model: Path) -> None:
+    """Say how the checker is told to do more than it usually does, where cut edges make that needed."""
+    from circuitproof.circuits.ablation import Zero
+
+    if found.bundle is None or isinstance(found.battery.claim.circuit.ablation, Zero):
+        return
+    from circuitproof.reports.checking_work import bound_needed
+
+    if (command := bound_needed(found.bundle, model)) is not None:
+        show_note(f"checking this bundle is more work than the checker does unless told: {command}")
 
 
 def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts

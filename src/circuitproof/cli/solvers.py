@@ -26,14 +26,14 @@ from circuitproof.errors import ExitCode, asked_for
 from circuitproof.files.reading import alone
 from circuitproof.files.replacing import Folder
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.solvers.choices import Asking, Branching, Engine
 
 if TYPE_CHECKING:
     from circuitproof.proof.claim import Claim
     from circuitproof.proof.effort import Pace
     from circuitproof.solvers.rulings import Ruling
     from circuitproof.verbs.cost import Account, Costs
-    from circuitproof.verbs.cross_check import Asking, ComparedProperty, CrossCheck
+    from circuitproof.verbs.cross_check import ComparedProperty, CrossCheck
     from circuitproof.verbs.verification import Request
 
 Engines = Annotated[
@@ -52,7 +52,7 @@ Branched = Annotated[
 
 
 def show_cross_check(
-    request: "Request", asking: "Asking", out: Path | None, deadline: float | None, *, as_json: bool
+    request: "Request", asking: Asking, out: Path | None, deadline: float | None, *, as_json: bool
 ) -> NoReturn:
     """Put a claim to engines, print who decided what in how long, and end with the verdict's exit code."""
     from circuitproof.proof.verdict import EXIT_CODES
@@ -99,7 +99,7 @@ def queries(  # noqa: PLR0913, PLR0917  # a claim has these parts
 ) -> None:
     """Write every query of a claim as an SMT-LIB file that says what each answer means."""
     from circuitproof.verbs.asked import circuit_beside
-    from circuitproof.verbs.cross_check import Asking, write_queries
+    from circuitproof.verbs.cross_check import write_queries
     from circuitproof.verbs.verification import PerturbationSite, Request, parse_properties
 
     if epsilon is None:
@@ -133,7 +133,6 @@ def cost(  # noqa: PLR0913, PLR0917  # a count has these parts
 ) -> None:
     """Count what the four properties of circuits assert, by source, and per edge beside the paper's."""
     from circuitproof.verbs.cost import CostRequest, count_costs
-    from circuitproof.verbs.cross_check import Asking
 
     if engine is Engine.EXACT:
         refuse_idle(given(context, "seconds"), "no solver is asked (--engine)")

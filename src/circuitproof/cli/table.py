@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
+from circuitproof.files.extensions import extensions
+
 EXTENSIONS = "circuitproof.commands"
 """The group of entry points under which an installed package names its own table of commands."""
 
@@ -123,11 +125,9 @@ COMMANDS = {
 @cache
 def commands() -> Mapping[str, CommandEntry]:
     """Return all commands: the product's, and those of installed packages that name a table of them."""
-    from importlib.metadata import entry_points  # a command of the product's need not wait for it
-
     found = dict(COMMANDS)
-    for point in entry_points(group=EXTENSIONS):
-        found |= point.load()
+    for table in extensions(EXTENSIONS):
+        found |= table.load()
     return found
 
 

@@ -1,8 +1,8 @@
-"""Scoring every edge of a model with one backward pass through its gates.
+"""Scoring every edge of a model with one backward pass through its edge masks.
 
-A gate of 1 keeps an edge, a gate of 0 removes it, and in between it scales what the edge carries; what a cut
-edge carries takes its place as it closes. The score of a part is how fast the metric changes when its gates
-close, at the full model. The metric is the mean margin of the wanted decision, not the divergence: the
+A mask of 1 keeps an edge, a mask of 0 removes it, and in between it scales what the edge carries; what a cut
+edge carries takes the rest. The score of a part is how fast the metric changes when its masks leave 1 for 0,
+at the full model. The metric is the mean margin of the wanted decision, not the divergence: the
 divergence from the model has its minimum at the full model, so its gradient vanishes there and would score
 every edge zero.
 """
@@ -21,7 +21,7 @@ from circuitproof.errors import NumericError
 from circuitproof.find.choices import Order
 from circuitproof.find.objective import KeptDecisions, Meter
 from circuitproof.find.parts import EdgeGroup, topological
-from circuitproof.nn.gates import Gates, gates_of, source_column, target_row
+from circuitproof.nn.edge_masks import EdgeMasks, edge_masks_of, source_column, target_row
 from circuitproof.tasks.domain import by_length
 from circuitproof.tasks.task import Task
 
@@ -46,21 +46,21 @@ def scores_of(meter: Meter, parts: Sequence[EdgeGroup]) -> tuple[float, ...]:
 
     Edges of one part close together, and with all heads of a layer closes the bias that they share.
     """
-    gates = gates_of([meter.every])
-    slopes = gate_slopes(meter, gates).tolist()
+    masks = edge_masks_of([meter.every])
+    slopes = mask_slopes(meter, masks).tolist()
     return tuple(
-        abs(sum(slopes[row][column] for row, column in _gates_of_part(gates, part))) for part in parts
+        abs(sum(slopes[row][column] for row, column in _masks_of_part(masks, part))) for part in parts
     )
 
 
-def gate_slopes(meter: Meter, gates: Gates) -> Float[Tensor, "target source"]:
-    """Return the derivative of the mean margin with respect to every gate."""
+def mask_slopes(meter: Meter, masks: EdgeMasks) -> Float[Tensor, "target source"]:
+    """Return the derivative of the mean margin with respect to every mask."""
     task, target = meter.task, meter.target
-    values = gates.values.clone().requires_grad_()
+    values = masks.values.clone().requires_grad_()
     slopes = torch.zeros_like(values)
     for places in _portions(task):
         tokens = meter.model.tokens_of([task.prompts[place] for place in places])
-        logits = meter.model.candidate_logits(tokens, task.candidates, replace(gates, values=values))
+        logits = meter.model.candidate_logits(tokens, task.candidates, replace(masks, values=values))
         wanted = KeptDecisions(target.probabilities[places], target.decisions[places])
         (portion,) = torch.autograd.grad(wanted.margins(logits.cpu()).sum(), values)
         slopes += portion
@@ -77,9 +77,9 @@ def _portions(task: Task) -> Iterator[list[int]]:
             yield places[start : start + step]
 
 
-def _gates_of_part(gates: Gates, part: EdgeGroup) -> Iterator[tuple[int, int]]:
-    """Yield row and column of each gate that closes with a part; all heads of a layer take their bias."""
-    graph, heads = gates.graph, Counter[tuple[int, int]]()
+def _masks_of_part(masks: EdgeMasks, part: EdgeGroup) -> Iterator[tuple[int, int]]:
+    """Yield row and column of each mask that is 0 without a part; all heads of a layer take their bias."""
+    graph, heads = masks.graph, Counter[tuple[int, int]]()
     for edge in part:
         row = target_row(graph, edge.target)
         yield row, source_column(graph, edge.source)
@@ -87,4 +87,4 @@ def _gates_of_part(gates: Gates, part: EdgeGroup) -> Iterator[tuple[int, int]]:
             heads[row, edge.source.layer] += 1
     for (row, layer), count in heads.items():
         if count == graph.heads:
-            yield row, gates.head_columns(layer)[-1]
+            yield row, masks.head_columns(layer)[-1]

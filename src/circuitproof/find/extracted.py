@@ -23,7 +23,7 @@ def extraction_said(found: Extraction) -> Iterator[Said]:
     )
     columns = ("threshold", "edges#", "nodes#", "heads#", "agreement#", "worst margin#", "KL#")
     title = (
-        f"{found.task}: faithful to the {found.method.objective}, ablation {found.circuit.ablation.kind}, "
+        f"{found.task}: faithful to the {found.method.objective}, ablation {found.circuit.ablation.name}, "
         "measured in FP32; * is selected"
     )
     yield Table(title, columns, rows)

@@ -84,7 +84,7 @@ class Extraction:
             "task_digest": str(self.task_digest),
             "weights_digest": str(self.weights_digest),
             **record_to_json(self.method),
-            "ablation": self.circuit.ablation.kind,
+            "ablation": self.circuit.ablation.name,
             "thresholds": [*sorted(self.method.thresholds)],
             "parts": [[str(edge) for edge in part] for part in self.order],
             "candidates": to_json(self.candidates),

@@ -61,8 +61,8 @@ def locate(source: str, revision: str | None = None) -> Path:
         ) from error
 
 
-def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = None) -> Declaration:
-    """Turn a Hugging Face GPT-2 into a model directory; it appears whole, and only if `gate` lets it pass."""
+def import_hf(source: Path, out: Path, accept: Callable[[Path], None] | None = None) -> Declaration:
+    """Turn a Hugging Face GPT-2 into a model directory; it appears whole, once `accept` has looked."""
     refuse_existing(out)
     _refuse_links(source)
     architecture = read_config(read_fields(source / _CONFIG))
@@ -77,8 +77,8 @@ def import_hf(source: Path, out: Path, gate: Callable[[Path], None] | None = Non
             write_parts(directory / WEIGHTS, _our_bytes(source, theirs, declaration))
             _copy_tokenizer(source, directory)
             seal(directory)
-            if gate is not None:
-                gate(directory)
+            if accept is not None:
+                accept(directory)
 
         write_directory(out, fill)
     return declaration

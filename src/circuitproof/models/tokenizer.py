@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from circuitproof.errors import InputError
+from circuitproof.files.canonical import Digest, digest_bytes
 from circuitproof.files.reading import read_bytes
 from circuitproof.tasks.alphabet import Alphabet, sparse_alphabet
 from circuitproof.tasks.domain import Prompt
@@ -39,6 +40,10 @@ class FileTokenizer:
     def content(self) -> bytes:
         """Return it as the bytes of a `tokenizer.json`."""
         return str(self._tokenizer.to_str(pretty=True)).encode()
+
+    @property
+    def digest(self) -> Digest:
+        return digest_bytes(self.content)
 
     @property
     def alphabet(self) -> Alphabet:

@@ -8,7 +8,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from circuitproof.circuits.graph import Graph
-from circuitproof.nn.gates import columns_below
+from circuitproof.nn.edge_masks import columns_below
 from circuitproof.nn.stream import Held, Stream
 
 EMBEDDING = -1

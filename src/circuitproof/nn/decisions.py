@@ -12,7 +12,7 @@ from torch import Tensor
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import NumericError
 from circuitproof.files.devices import CPU
-from circuitproof.nn.gates import Gates, gates_of
+from circuitproof.nn.edge_masks import EdgeMasks, edge_masks_of
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.domain import by_length
 from circuitproof.tasks.task import Task
@@ -75,15 +75,15 @@ def task_logits(model: Transformer, task: Task, circuits: Sequence[Circuit] | No
     logits = torch.zeros(count, task.size, len(task.candidates), dtype=model.token.dtype, device=CPU)
 
     @cache
-    def gates(chosen: range) -> Gates | None:
-        """Return the gates of some of the circuits, worked out once: a large graph has many."""
-        return None if circuits is None else gates_of(circuits[chosen.start : chosen.stop])
+    def masks(chosen: range) -> EdgeMasks | None:
+        """Return the masks of some of the circuits, worked out once: a large graph has many."""
+        return None if circuits is None else edge_masks_of(circuits[chosen.start : chosen.stop])
 
     with torch.no_grad():
         for length, alike in by_length(task.prompts).items():
             for places, chosen in _portions(model, alike, length, count):
                 tokens = model.tokens_of([task.prompts[place] for place in places])
-                found = model.candidate_logits(tokens, task.candidates, gates(chosen))
+                found = model.candidate_logits(tokens, task.candidates, masks(chosen))
                 logits[chosen.start : chosen.stop, places] = found.cpu()
     return logits
 

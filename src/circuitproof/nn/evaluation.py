@@ -27,10 +27,13 @@ class CircuitScore:
     task: str
     circuit: str
     edges: int
+    ablation: str | None
+    """What cut edges carry, by its name; nothing where none is cut."""
     score: Score
 
     def to_json(self) -> Json:
-        return {"task": self.task, "circuit": self.circuit, "edges": self.edges, **record_to_json(self.score)}
+        named = {"task": self.task, "circuit": self.circuit, "edges": self.edges, "ablation": self.ablation}
+        return {**named, **record_to_json(self.score)}
 
 
 Named: TypeAlias = tuple[str, Circuit]
@@ -74,6 +77,10 @@ def _rows(model: Transformer, task: Task, circuits: Sequence[Named]) -> list[Cir
     scores = [score for run in runs for score in score_circuits(model, task, run)]
     named = [("model", whole(model.graph)), *circuits]
     return [
-        CircuitScore(task.name, name, len(circuit), score)
+        CircuitScore(task.name, name, len(circuit), _carried(circuit), score)
         for (name, circuit), score in zip(named, scores, strict=True)
     ]
+
+
+def _carried(circuit: Circuit) -> str | None:
+    return None if circuit.edges == whole(circuit.graph).edges else circuit.ablation.name

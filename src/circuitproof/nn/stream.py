@@ -1,4 +1,4 @@
-"""Ways of passing outputs on: the plain residual stream, one with gaps in it, and those gated by circuits.
+"""Ways of passing outputs on: the plain residual stream, one with gaps in it, and those masked by circuits.
 
 Tensors carry the axes (circuit, head, prompt, position, width); an axis of size one is shared.
 """
@@ -12,8 +12,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from circuitproof.circuits.graph import EMBED, Granularity, Graph, Head, Node, Port, Target, Use
-from circuitproof.nn.gates import (
-    Gates,
+from circuitproof.nn.edge_masks import (
+    EdgeMasks,
     columns_before,
     columns_below,
     rows_below,
@@ -107,22 +107,22 @@ def _all_heads(mixed: StreamState, weight: Tensor, bias: Tensor | None) -> Strea
 
 
 class _CircuitStream(ABC):
-    """What circuits use and read of a stream, by their gates."""
+    """What circuits use and read of a stream, by their masks."""
 
-    def __init__(self, gates: Gates, device: torch.device) -> None:
-        self._gates, self._values = gates, gates.values.to(device)
+    def __init__(self, masks: EdgeMasks, device: torch.device) -> None:
+        self._masks, self._values = masks, masks.values.to(device)
 
     def heads(self, layer: int) -> tuple[int, ...]:
-        return self._gates.heads[layer]
+        return self._masks.heads[layer]
 
     def has_mlp(self, layer: int) -> bool:
-        return self._gates.mlps[layer]
+        return self._masks.mlps[layer]
 
     def needs_below(self, layer: int) -> Hashable:
-        """Return the nodes below that are computed, the gates between them, and what cut edges carry."""
-        gates, rows = self._gates, rows_below(self._gates.graph, layer)
-        values = gates.values.detach()[:, :rows, : columns_below(gates.graph, layer)].contiguous()
-        used = (gates.heads[:layer], gates.mlps[:layer], gates.ablation)
+        """Return the nodes below that are computed, the masks between them, and what cut edges carry."""
+        masks, rows = self._masks, rows_below(self._masks.graph, layer)
+        values = masks.values.detach()[:, :rows, : columns_below(masks.graph, layer)].contiguous()
+        used = (masks.heads[:layer], masks.mlps[:layer], masks.ablation)
         return (*used, tuple(values.shape), values.numpy().tobytes())
 
     @abstractmethod
@@ -132,31 +132,31 @@ class _CircuitStream(ABC):
     def read_heads(self, layer: int) -> Inputs:
         """Return what the heads of a layer that are to be computed read."""
         heads = [Head(layer, index) for index in self.heads(layer)]
-        if self._gates.graph.granularity is Granularity.HEAD:
+        if self._masks.graph.granularity is Granularity.HEAD:
             read = self.read(heads)
             return read, read, read
         query, key, value = (self.read([Port(head, use) for head in heads]) for use in Use)
         return query, key, value
 
     def _rows(self, targets: Sequence[Target]) -> list[int]:
-        return [target_row(self._gates.graph, target) for target in targets]
+        return [target_row(self._masks.graph, target) for target in targets]
 
 
 class GapStream(_CircuitStream):
     """One circuit that keeps nearly everything: each node reads the running sum less what it must not read.
 
-    This costs a plain forward and one subtraction per gap, where a gated stream sums up every edge.
+    This costs a plain forward and one subtraction per gap, where a masked stream sums up every edge.
     """
 
-    def __init__(self, gates: Gates, device: torch.device) -> None:
-        super().__init__(gates, device)
-        self._gaps = gates.gaps()
+    def __init__(self, masks: EdgeMasks, device: torch.device) -> None:
+        super().__init__(masks, device)
+        self._gaps = masks.gaps()
         self._left_out = {column for columns in self._gaps.values() for column in columns}
         self._total = torch.zeros((), device=device)
         self._apart: dict[int, StreamState] = {}
 
     def read(self, targets: Sequence[Target]) -> StreamState:
-        """Return the sum for each node, less the outputs behind its closed gates."""
+        """Return the sum for each node, less the outputs that its masks cut."""
         gaps = [self._gaps[row] for row in self._rows(targets)]
         if not any(gaps):
             return self._total
@@ -169,12 +169,12 @@ class GapStream(_CircuitStream):
 
     def write(self, node: Node, output: StreamState) -> None:
         self._total = self._total + output
-        if (column := source_column(self._gates.graph, node)) in self._left_out:
+        if (column := source_column(self._masks.graph, node)) in self._left_out:
             self._apart[column] = output
 
     def write_heads(self, layer: int, mixed: StreamState, weight: Tensor, bias: Tensor | None) -> None:
         self._total = self._total + _all_heads(mixed, weight, bias)
-        *columns, shared = self._gates.head_columns(layer)
+        *columns, shared = self._masks.head_columns(layer)
         for place, column in enumerate(columns):
             if column in self._left_out:
                 self._apart[column] = mixed[:, place : place + 1] @ weight[place].mT
@@ -183,7 +183,7 @@ class GapStream(_CircuitStream):
 
     def needs_below(self, layer: int) -> Hashable:
         """Return the same, and the outputs that must be kept apart."""
-        below = columns_below(self._gates.graph, layer)
+        below = columns_below(self._masks.graph, layer)
         apart = sorted(column for column in self._left_out if column < below)
         return (super().needs_below(layer), tuple(apart))
 
@@ -196,31 +196,31 @@ class GapStream(_CircuitStream):
         self._apart = {column: output for (column,), output in apart}
 
 
-class GatedStream(_CircuitStream):
+class MaskedStream(_CircuitStream):
     """Each node reads only what its circuit keeps; nodes that no circuit uses are not computed."""
 
-    def __init__(self, gates: Gates, device: torch.device) -> None:
-        super().__init__(gates, device)
+    def __init__(self, masks: EdgeMasks, device: torch.device) -> None:
+        super().__init__(masks, device)
         self._written: Held = ()
 
     def read(self, targets: Sequence[Target]) -> StreamState:
         rows, first = self._rows(targets), self._written[0][1]
         shape = first.shape[2:]
-        total = first.new_zeros(self._gates.values.shape[0], len(rows), *shape)
+        total = first.new_zeros(self._masks.values.shape[0], len(rows), *shape)
         for columns, outputs in self._written:
-            if bool(self._gates.values[:, rows][:, :, list(columns)].any()):
+            if bool(self._masks.values[:, rows][:, :, list(columns)].any()):
                 kept = self._values[:, rows][:, :, list(columns)].to(first.dtype)
                 total = total + (kept @ outputs.flatten(2)).unflatten(2, shape)
         return total
 
     def write(self, node: Node, output: StreamState) -> None:
-        self._written += (((source_column(self._gates.graph, node),), output),)
+        self._written += (((source_column(self._masks.graph, node),), output),)
 
     def write_heads(self, layer: int, mixed: StreamState, weight: Tensor, bias: Tensor | None) -> None:
         """Keep each head's output, and the shared bias as one more output."""
         outputs = mixed @ weight.mT.unsqueeze(1)
         shared = torch.zeros_like(outputs[:, :1]) if bias is None else bias.expand_as(outputs[:, :1])
-        self._written += ((tuple(self._gates.head_columns(layer)), torch.cat([outputs, shared], 1)),)
+        self._written += ((tuple(self._masks.head_columns(layer)), torch.cat([outputs, shared], 1)),)
 
     def held(self) -> Held:
         return self._written
@@ -229,18 +229,18 @@ class GatedStream(_CircuitStream):
         self._written = held
 
 
-class SubstitutedStream(GatedStream):
+class SubstitutedStream(MaskedStream):
     """The same where a cut edge carries what its source put out elsewhere."""
 
-    def __init__(self, gates: Gates, substitutes: Float[Tensor, "source prompt position width"]) -> None:
-        super().__init__(gates, substitutes.device)
+    def __init__(self, masks: EdgeMasks, substitutes: Float[Tensor, "source prompt position width"]) -> None:
+        super().__init__(masks, substitutes.device)
         self._substitutes = substitutes
 
     def read(self, targets: Sequence[Target]) -> StreamState:
-        kept, earlier = super().read(targets), columns_before(self._gates.graph, targets[0])
+        kept, earlier = super().read(targets), columns_before(self._masks.graph, targets[0])
         cut = 1 - self._values[:, self._rows(targets)][:, :, :earlier].to(kept.dtype)
         return kept + torch.einsum("crs,s...->cr...", cut, self._substitutes[:earlier])
 
 
-Stream: TypeAlias = PlainStream | GapStream | GatedStream
+Stream: TypeAlias = PlainStream | GapStream | MaskedStream
 """Where nodes read and write. Each node is written once, in the order of computation."""

@@ -18,13 +18,13 @@ from circuitproof.models.architecture import Architecture
 from circuitproof.models.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs
 from circuitproof.models.operators import Attention, BandNorm, LayerNorm, NoNorm
 from circuitproof.nn.below import EMBEDDING, StreamMemory, TokenBatch
-from circuitproof.nn.gates import Gates, gates_of
+from circuitproof.nn.edge_masks import EdgeMasks, edge_masks_of
 from circuitproof.nn.ops import activate, band_norm, softmax, sparsemax
 from circuitproof.nn.program_heads import Patterns
 from circuitproof.nn.stream import (
     GapStream,
-    GatedStream,
     Inputs,
+    MaskedStream,
     PlainStream,
     RecordingStream,
     Stream,
@@ -175,7 +175,10 @@ class Transformer(nn.Module):
         return self._logits(self._residual(tokens, stream))[0, 0]
 
     def candidate_logits(
-        self, tokens: TokenBatch, candidates: Sequence[int], circuits: Sequence[Circuit] | Gates | None = None
+        self,
+        tokens: TokenBatch,
+        candidates: Sequence[int],
+        circuits: Sequence[Circuit] | EdgeMasks | None = None,
     ) -> Float[Tensor, "circuit prompt candidate"]:
         """Return the candidates' logits at the last position, of the model or of many circuits at once."""
         residual = self._residual(tokens, self._stream(tokens, circuits))[..., -1:, :]
@@ -201,19 +204,19 @@ class Transformer(nn.Module):
         """Return every tensor of the file layout (`tensor_shapes`) as a view of the parameters."""
         return {name: tensor for name, tensor in _named_slices(self) if tensor is not None}
 
-    def _stream(self, tokens: TokenBatch, circuits: Sequence[Circuit] | Gates | None) -> Stream:
+    def _stream(self, tokens: TokenBatch, circuits: Sequence[Circuit] | EdgeMasks | None) -> Stream:
         if circuits is None:
             return PlainStream(self.architecture.heads, self.device)
-        gates = circuits if isinstance(circuits, Gates) else gates_of(circuits)
-        if replace(gates.graph, granularity=self.graph.granularity) != self.graph:
+        masks = circuits if isinstance(circuits, EdgeMasks) else edge_masks_of(circuits)
+        if replace(masks.graph, granularity=self.graph.granularity) != self.graph:
             raise InputError(
-                f"the circuit is of {gates.graph.layers} layers of {gates.graph.heads} heads, "
+                f"the circuit is of {masks.graph.layers} layers of {masks.graph.heads} heads, "
                 f"the model has {self.graph.layers} of {self.graph.heads}"
             )
-        if not isinstance(gates.ablation, Zero):
-            return SubstitutedStream(gates, self._substitutes(tokens, gates.ablation))
-        stream = GapStream if gates.is_nearly_whole else GatedStream
-        return stream(gates, self.device)
+        if not isinstance(masks.ablation, Zero):
+            return SubstitutedStream(masks, self._substitutes(tokens, masks.ablation))
+        stream = GapStream if masks.is_nearly_whole else MaskedStream
+        return stream(masks, self.device)
 
     def _substitutes(self, tokens: TokenBatch, ablation: Mean | Counterfactual) -> Tensor:
         """Return what cut edges carry on some prompts, by the column of their source."""

@@ -49,10 +49,7 @@ def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
     match answer.outcome.evidence:
         case Replay(prompts):
             shown, eta = [one.prompt for one in prompts], prompts[0].perturbation or ()
-            says = f"wanted is what {answer.prop.beside} decides" if answer.prop.beside else ""
-            found = answer.prop.replayed(claim, shown, eta)
-            says += "; a tie is no clear decision" * (answer.prop.wants_clear and any(map(_has_tie, found)))
-            return Counterexample(answer.prop, found, says)
+            return replayed(claim, answer.prop, shown, eta)
         case OneEdge(place):
             return Counterexample(answer.prop, (), f"no prompt needs {list(claim.circuit)[place]}")
         case OneCircuit(circuit, evidence):
@@ -64,6 +61,14 @@ def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
             return Counterexample(answer.prop, (), f"tensor {name} is not the base's")
         case _:
             assert_never(answer.outcome.evidence)
+
+
+def replayed(claim: Claim, prop: Property, prompts: Sequence[Prompt], eta: Point) -> Counterexample:
+    """Return what prompts say against a property, computed anew, and whose decision is wanted there."""
+    found = prop.replayed(claim, prompts, eta)
+    says = f"wanted is what {prop.beside} decides" if prop.beside else ""
+    says += "; a tie is no clear decision" * (prop.wants_clear and any(map(_has_tie, found)))
+    return Counterexample(prop, found, says)
 
 
 def rightly_decided(claim: Claim, circuit: Circuit, prompts: Sequence[Prompt]) -> tuple[Decided, ...]:

@@ -23,7 +23,7 @@ def claim_title(claim: Claim, verdict: Verdict) -> str:
     task, edges = claim.task, edges_words(claim.circuit)
     if len(claim.circuit) == len(claim.edges()):
         edges = f"the whole model, all {edges}"
-    return f"{task.name} {str(task.digest)[:12]}: {edges}, ablation {claim.circuit.ablation.kind}, {verdict}"
+    return f"{task.name} {str(task.digest)[:12]}: {edges}, ablation {claim.circuit.ablation.name}, {verdict}"
 
 
 def answers_table(title: str, battery: Battery) -> Table:

@@ -61,7 +61,7 @@ class Explanation:
             "prompt": list(self.prompt),
             "text": [token_name(task, token) for token in self.prompt],
             "answer": self.answer,
-            "ablation": self.bundle.circuit.ablation.kind,
+            "ablation": self.bundle.circuit.ablation.name,
             "partner": None if self.partner is None else list(self.partner),
             "cell": self.number,
             "prompts_in_cell": self.shared,

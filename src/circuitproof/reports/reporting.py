@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from circuitproof.files.canonical import Json
+from circuitproof.files.extensions import extensions
 from circuitproof.files.reading import Fields
 from circuitproof.reports.bundle_view import tell
 from circuitproof.reports.data import view_to_json
@@ -38,9 +38,9 @@ class Reportable:
 
 def look_at(path: Path, beside: Beside) -> Reportable:
     """Read whatever a path holds, and let the checker judge every bundle of it."""
-    for point in entry_points(group=_FOLDERS):
-        if (path / point.name).is_file():
-            return point.load()(path, beside)
+    for marked in extensions(_FOLDERS):
+        if (path / marked.name).is_file():
+            return marked.load()(path, beside)
     view = tell(path, beside)
     outcome = view.judgement.outcome
     return Reportable(

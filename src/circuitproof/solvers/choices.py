@@ -1,6 +1,8 @@
 """Who answers a claim, and how queries are put: choices that the command line offers."""
 
+from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 
 class SolverName(StrEnum):
@@ -38,3 +40,17 @@ class Branching(StrEnum):
     """Every branch; a solver finds which are taken."""
     TRACED = "traced"
     """The branches that the exact engine took, asserted as conditions: a certificate to be checked first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How solvers are asked."""
+
+    engine: Engine
+    branching: Branching = Branching.KEPT
+    anchors: int | None = None
+    """How many prompts are asked about; all unless told."""
+    seconds: float = 60.0
+    """How long a solver may take for a query."""
+    reproduction: Path = Path("disagreement.smt2")
+    """Where the smallest query of a contradiction is written."""

@@ -6,8 +6,8 @@ gates that do not overlap are runs that do not overlap.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise, product
 from math import prod
 from string import Formatter
@@ -22,6 +22,8 @@ from circuitproof.tasks.openers import listed_opener_task
 from circuitproof.tasks.task import Task
 
 OPENER = "opener"
+_PLACE = "\0"
+"""What no text has: it stands for the opener where its place is looked for."""
 MOST_PROMPTS = 1_000_000
 """How many prompts one generator may have; more would take minutes to hash."""
 
@@ -32,6 +34,11 @@ class Encoder(Protocol):
     @property
     def alphabet(self) -> Alphabet: ...
 
+    @property
+    def digest(self) -> Digest:
+        """Return the digest of all that the tokens of a text depend on."""
+        ...
+
     def encode(self, text: str) -> Prompt: ...
 
 
@@ -40,6 +47,11 @@ class NamedTokens:
     """Texts whose words are names of tokens."""
 
     alphabet: Alphabet
+
+    @property
+    def digest(self) -> Digest:
+        """Return that of the names: nothing else is known of a text."""
+        return vocabulary_digest(self.alphabet)
 
     def encode(self, text: str) -> Prompt:
         return self.alphabet.tokens(text.split())
@@ -118,18 +130,20 @@ class GeneratedPrompt:
     """The template with the words that part it, or a declared stratum: what can go as a whole."""
     position: int | None = None
     """Where the opener's token stands, if there is one."""
+    text: str | None = None
+    """What was turned into tokens, if it was a text."""
+    is_aligned: bool | None = None
+    """Whether the text up to the opener's end is just the tokens up to the opener's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Some of a generator's prompts: the first fillings of each template by their hashes, in some strata."""
+    """Some of a generator's prompts: the first fillings of each template by their hashes, in strata."""
 
     fillings: int
     """How many ways to fill each template; each is taken with every opener."""
     slots: tuple[str, ...]
     """The slots whose words part the prompts of a template into strata."""
-    strata: tuple[str, ...] | None = None
-    """The strata that are left; all of them, if nothing is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +178,10 @@ class Generator:
     def vocabulary_digest(self) -> Digest:
         return vocabulary_digest(self.encoder.alphabet)
 
+    @property
+    def tokenizer_digest(self) -> Digest:
+        return self.encoder.digest
+
     def to_json(self) -> Json:
         return {
             **({} if self.pool is None else {"pool": record_to_json(self.pool)}),
@@ -182,11 +200,6 @@ class Generator:
         _refuse_repeats(rows)
         return tuple(rows)
 
-    def of_strata(self, strata: Collection[str]) -> "Generator":
-        """Return the generator with the prompts of these strata only; it must have a pool."""
-        assert self.pool is not None  # noqa: S101  # who parts prompts into strata gives one
-        return replace(self, pool=replace(self.pool, strata=tuple(sorted(set(strata)))))
-
     def make_task(self, rows: Sequence[GeneratedPrompt]) -> Task:
         answers = {self._token(opener): self._token(answer) for opener, answer in self.answers}
         prompts = [row.prompt for row in rows]
@@ -200,7 +213,7 @@ class Generator:
         """Return one opener's prompts from one template, in the order of their hashes."""
         filled = [(self._filled(template, opener, words), words) for words in self._fillings(template)]
         filled.sort(key=lambda one: str(self._hash(template, one[0])))
-        return [self._row(text, opener, template, self._stratum(template, words)) for text, words in filled]
+        return [self._row(text, opener, template, words) for text, words in filled]
 
     def _hash(self, template: PromptTemplate, text: str) -> Digest:
         return digest_bytes(f"{self.salt}\0{self.task}\0{template.name}\0{text}".encode())
@@ -214,9 +227,7 @@ class Generator:
         if self.pool is None:
             return found
         found.sort(key=lambda one: str(self._hash(template, self._filled(template, "", one))))
-        first, strata = found[: self.pool.fillings], self.pool.strata
-        kept = frozenset(strata or ())
-        return [one for one in first if strata is None or self._stratum(template, one) in kept]
+        return found[: self.pool.fillings]
 
     def _filled(self, template: PromptTemplate, opener: str, words: Mapping[str, str]) -> str:
         return template.text.format(**{OPENER: opener}, **words)
@@ -225,7 +236,9 @@ class Generator:
         parted = () if self.pool is None else self.pool.slots
         return " / ".join([template.name, *(words[name] for name in parted if name in words)])
 
-    def _row(self, text: str, opener: str, template: PromptTemplate, stratum: str) -> GeneratedPrompt:
+    def _row(
+        self, text: str, opener: str, template: PromptTemplate, words: Mapping[str, str]
+    ) -> GeneratedPrompt:
         prompt = self.encoder.encode(text)
         token = self._token(opener)
         if prompt.count(token) != 1:
@@ -233,7 +246,16 @@ class Generator:
                 f"template {template.name!r} gives {text!r}, in which the opener {opener!r} is "
                 f"{prompt.count(token)} tokens {token}; want just one"
             )
-        return GeneratedPrompt(prompt, opener, template.name, stratum, prompt.index(token))
+        position, end = prompt.index(token), self._filled(template, _PLACE, words).index(_PLACE) + len(opener)
+        return GeneratedPrompt(
+            prompt,
+            opener,
+            template.name,
+            self._stratum(template, words),
+            position,
+            text,
+            self.encoder.encode(text[:end]) == prompt[: position + 1],
+        )
 
     def _token(self, text: str) -> int:
         match self.encoder.encode(text):

@@ -20,11 +20,11 @@ from circuitproof.proof.effort import UNHURRIED, Effort, Pace
 from circuitproof.proof.properties.catalogue import four_properties
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.verdict import Verdict
+from circuitproof.solvers.choices import Asking
 from circuitproof.solvers.cost import AssertionTally, account
 from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import QueryPlan, Questions
 from circuitproof.solvers.rulings import Portfolio, Ruling
-from circuitproof.verbs.cross_check import Asking
 from circuitproof.verbs.verification import Request, listed_claim_of
 
 

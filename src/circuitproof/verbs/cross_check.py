@@ -11,11 +11,11 @@ from circuitproof.files.canonical import Json, refuse_existing, write_directory,
 from circuitproof.files.codec import record_to_json
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
-from circuitproof.proof.counterexamples import Counterexample, Decided, counterexample
+from circuitproof.proof.counterexamples import Counterexample, counterexample, replayed
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.verdict import Answer, Battery, Verdict, worst
-from circuitproof.solvers.choices import Branching, Engine
+from circuitproof.solvers.choices import Asking
 from circuitproof.solvers.compare import refuse_conflict
 from circuitproof.solvers.find import find_solver
 from circuitproof.solvers.obligations import QueryPlan, Questions
@@ -23,20 +23,6 @@ from circuitproof.solvers.rulings import DisagreementError, Portfolio, Ruling, S
 from circuitproof.solvers.smtlib import query_text
 from circuitproof.verbs.counterexamples import decided_to_json
 from circuitproof.verbs.verification import Request, listed_claim_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """How solvers are asked."""
-
-    engine: Engine
-    branching: Branching = Branching.KEPT
-    anchors: int | None = None
-    """How many prompts are asked about; all unless told."""
-    seconds: float = 60.0
-    """How long a solver may take for a query."""
-    reproduction: Path = Path("disagreement.smt2")
-    """Where the smallest query of a contradiction is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +67,7 @@ class CrossCheck:
             if known is not None:
                 yield known
             elif solutions and not one.prop.wants_witnesses:
-                yield Counterexample(one.prop, seen_by(self.claim, one.prop, solutions[0]))
+                yield seen_by(self.claim, one.prop, solutions[0])
 
     @property
     def verdict(self) -> Verdict:
@@ -95,7 +81,7 @@ class CrossCheck:
             "declaration": str(self.claim.task.digest),
             "edges": len(self.claim.circuit),
             "granularity": str(self.claim.circuit.graph.granularity),
-            "ablation": self.claim.circuit.ablation.kind,
+            "ablation": self.claim.circuit.ablation.name,
             "prompts": self.claim.task.size,
             "exact_seconds": self.exact_seconds,
             "answers": [one.to_json(self.claim) for one in self.compared],
@@ -168,9 +154,9 @@ def write_queries(request: Request, asking: Asking, out: Path) -> int:
     return len(written)
 
 
-def seen_by(claim: Claim, prop: Property, found: Solution) -> tuple[Decided, ...]:
+def seen_by(claim: Claim, prop: Property, found: Solution) -> Counterexample:
     """Return what a solver found, replayed exactly."""
-    return prop.replayed(claim, [claim.task.prompts[x] for x in found.prompts], found.eta)
+    return replayed(claim, prop, [claim.task.prompts[x] for x in found.prompts], found.eta)
 
 
 def _ruling_to_json(claim: Claim, ruling: Ruling) -> Json:
@@ -184,7 +170,9 @@ def _ruling_to_json(claim: Claim, ruling: Ruling) -> Json:
         "solutions": [
             {
                 **record_to_json(one),
-                "seen": [decided_to_json(claim.task, seen) for seen in seen_by(claim, ruling.prop, one)],
+                "seen": [
+                    decided_to_json(claim.task, seen) for seen in seen_by(claim, ruling.prop, one).prompts
+                ],
             }
             for one in ruling.solutions
         ],

@@ -143,7 +143,7 @@ class Verification:
             "declaration": str(claim.task.digest),
             "edges": len(claim.circuit),
             "granularity": str(claim.circuit.graph.granularity),
-            "ablation": claim.circuit.ablation.kind,
+            "ablation": claim.circuit.ablation.name,
             **self._domain_to_json(),
             "cells": self.battery.cells,
             "answers": [_answer_to_json(claim, answer) for answer in self.battery.answers],

@@ -29,7 +29,7 @@ COMMANDS = {
     "variants": CommandEntry(
         "circuitproof_lab.commands.variants",
         HelpPanel.CHANGE,
-        "circuitproof variants recipes/code-lm-variants.toml --seeds 1",
+        "circuitproof variants recipes/code-lm-variants.toml --seed 1",
         resumes=True,
     ),
     "remove-norm": CommandEntry(

@@ -82,12 +82,14 @@ def _show(found: "Localisation") -> None:
             f"{len(outcome.trial.circuit)}",
             f"{outcome.trial.development.agreed}/{outcome.trial.development.prompts}",
             f"{outcome.trial.gate.agreed}/{outcome.trial.gate.prompts}",
+            f"{len(outcome.apart)}",
             f"{outcome.trial.gate.worst_margin:.4f}",
         )
         for outcome in found.outcomes
     ]
-    columns = ("generation", "task", "found by", "edges#", "development#", "gate#", "worst margin#")
+    columns = ("generation", "task", "found by", "edges#", "development#", "gate#", "apart#", "worst margin#")
     show_table("the circuits selected before each gate was opened, measured in FP32", columns, rows)
+    show_line("apart are prompts of the gate that the model itself decides wrong")
     others = sum(len(outcome.points) + len(outcome.nested) - 1 for outcome in found.outcomes)
     show_line(f"{others} other circuits were measured: --json and circuitproof report have them")
     for proof in found.proofs:

@@ -12,10 +12,13 @@ from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.printing import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from circuitproof.tasks.names import TokenNames
     from circuitproof_lab.pipeline.construction import Artifact
-    from circuitproof_lab.pipeline.study import StudyReport, TaskReport
-    from circuitproof_lab.pipeline.study_programs import Installed
+    from circuitproof_lab.pipeline.stages.synthesise import Installed
+    from circuitproof_lab.pipeline.study import StudyReport
+    from circuitproof_lab.pipeline.study_work import TaskReport
     from circuitproof_lab.records.audit import MeasuredState
     from circuitproof_lab.records.healing import Healed
 
@@ -79,6 +82,8 @@ def _show_task(report: "TaskReport", names: "TokenNames") -> None:
     show_line(report.viability.sentence)
     if report.outcomes:
         _show_gates(report)
+    for line in _domain_lines(report):
+        show_line(line)
     if report.installed is not None:
         _show_programs(report, report.installed, names)
     if report.healed is not None:
@@ -87,11 +92,15 @@ def _show_task(report: "TaskReport", names: "TokenNames") -> None:
         _show_ladder(report.artifact)
         title = f"{report.task}: {report.artifact.proof.verdict}"
         show_said(answers_table(title, report.artifact.proof.battery))
+        if (by_token := report.artifact.measures.by_token) is not None:
+            show_line(
+                f"by the opener's token, {by_token.alike} of {by_token.classes} classes are decided alike"
+            )
     if report.checked is not None:
         show_line(f"the checker says {report.checked.outcome}: {report.checked.reason}")
-    if report.beyond is not None:
-        told = ", ".join(f"{name} {verdict}" for name, verdict in report.beyond.verdicts.items())
-        show_line(f"beyond the domain, {report.beyond.prompts} prompts, {report.beyond.pattern}: {told}")
+    if report.limits is not None:
+        told = ", ".join(f"{name} {verdict}" for name, verdict in report.limits.verdicts.items())
+        show_line(f"limits: on {report.limits.prompts} prompts, {report.limits.pattern}: {told}")
     if report.stopped is not None:
         show_line(f"{report.task} stopped: {report.stopped}")
 
@@ -105,12 +114,32 @@ def _show_gates(report: "TaskReport") -> None:
             f"{len(outcome.trial.circuit.heads())}",
             f"{outcome.trial.development.agreed}/{outcome.trial.development.prompts}",
             f"{outcome.trial.gate.agreed}/{outcome.trial.gate.prompts}",
+            f"{len(outcome.apart)}",
+            "" if outcome.programs is None else f"{outcome.programs.right}",
             ", ".join(f"{name}: {count}" for name, count in outcome.trial.missed.items()),
         )
         for outcome in report.outcomes
     ]
-    columns = ("generation", "edges#", "nodes#", "heads#", "development#", "gate#", "missed")
+    measured = ("development#", "gate#", "apart#", "programs#", "missed")
+    columns = ("generation", "edges#", "nodes#", "heads#", *measured)
     show_table(f"{report.task}: the selected circuits at their gates, in FP32", columns, rows)
+    show_line("apart: the base itself is wrong there; programs: right with those selected before the gate")
+
+
+def _domain_lines(report: "TaskReport") -> "Iterator[str]":
+    """Yield what the domain is made of, and how its circuit of heads compares with that of their blocks."""
+    if (domain := report.domain) is not None:
+        classes = ", ".join(f"{count} classes by {relation}" for relation, count in domain.classes.items())
+        yield (
+            f"the declared domain has {domain.prompts} prompts, {domain.development} of development and of "
+            f"{domain.gates} of gates all but {len(domain.apart)} that the base misses, for which the pool "
+            f"has {domain.filled} others; {classes}"
+        )
+    if (blocks := report.blocks) is not None:
+        yield (
+            f"block regression: {blocks.heads} heads decide {blocks.agreed} of {blocks.prompts} prompts as "
+            f"the {blocks.block_heads} of their attention blocks do"
+        )
 
 
 def _show_programs(report: "TaskReport", installed: "Installed", names: "TokenNames") -> None:
@@ -130,7 +159,7 @@ def _show_programs(report: "TaskReport", installed: "Installed", names: "TokenNa
     edges = 0 if report.circuit is None else len(report.circuit)
     title = f"{report.task}: programs for the heads of {edges} edges extracted on the whole domain"
     show_table(title, ("head", "program", "overlap#", "tried#", "seconds#"), rows)
-    exact, prompts = installed.exact, report.viability.wanted
+    exact, prompts = installed.exact, 0 if report.domain is None else report.domain.prompts
     show_line(f"with these programs the circuit decides {exact} of {prompts} prompts right, exactly")
     if report.again is not None:
         show_line(f"extracted again among them, {len(report.again)} edges are left")

@@ -9,9 +9,10 @@ from typer import Exit
 from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
 from circuitproof.files.devices import DeviceChoice
+from circuitproof.files.printing import plural
 
 if TYPE_CHECKING:
-    from circuitproof_lab.surrogate.report import SurrogateReport, TestedProgram
+    from circuitproof_lab.records.surrogate import SurrogateReport, TestedProgram
 
 
 def surrogate(
@@ -64,13 +65,15 @@ def _account_lines(report: "SurrogateReport") -> list[str]:
         lines.append(
             f"  {closed.template}: all {closed.programs} programs{meanings} refuted at {closed.leaves} leaves"
         )
+    if report.given_up:
+        lines.append(f"  {plural(len(report.given_up), 'program')} given up on the way, each for a word")
     if report.open_template is not None:
         lines.append(f"  {report.open_template}: open, the search reached its budget")
     return lines
 
 
 def _program_lines(role: str, tested: "TestedProgram") -> list[str]:
-    lines = [f"  {role}, template {tested.template} of {tested.size} choices: {tested.verdict}"]
+    lines = [f"  {role}, template {tested.template} of {len(tested.choices)} choices: {tested.verdict}"]
     lines += [f"    {line}" for line in tested.lines]
     lines += [f"    {name}: {said}" for name, said in tested.replies.items()]
     if (found := tested.disproof) is not None:

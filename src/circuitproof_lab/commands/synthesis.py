@@ -83,13 +83,9 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     bounds = Bounds(
         grammar=grammar, objective=objective, scope=scope, growth=growth, overlap=overlap, budget=budget
     )
+    where, circuits = device_of(device), tuple(circuit or ())
     asked = SynthesisRequest(
-        model=model,
-        tasks=tuple(task),
-        head=head,
-        circuits=tuple(circuit or ()),
-        bounds=bounds,
-        device=device_of(device),
+        model=model, tasks=tuple(task), head=head, circuits=circuits, bounds=bounds, device=where
     )
     shown = partial(_show, model=model)
     found = show_kept(partial(synthesise_program, asked, out), shown, out, deadline, as_json=as_json)

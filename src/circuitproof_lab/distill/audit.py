@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from circuitproof.circuits.circuit import whole
+from circuitproof.circuits.circuit import Circuit, whole
 from circuitproof.circuits.graph import Head
 from circuitproof.files.canonical import digest_bytes
 from circuitproof.nn.decisions import answer_margins, score_of, task_logits
@@ -19,19 +19,21 @@ from circuitproof_lab.records.audit import Audit
 
 
 def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Audit:
-    """Silence heads together and one by one, take the circuit's edges out, and count what is left right.
+    """Silence heads together and one by one, take the circuit out, and count what is left right.
 
-    Counts are of floats; a tie is not right.
+    With the circuit go the heads: what is left is the same whatever their readouts are. Counts are of
+    floats; a tie is not right.
     """
     task, circuit, everything = behaviour.task, behaviour.circuit, whole(model.graph)
     silenced = silence(everything, heads)
-    gap = everything.without(*circuit.edges)
+    gap = without_circuit(behaviour, everything, heads)
     alone = [silence(everything, [head]) for head in heads]
     in_model = task_logits(model, task, [everything, silenced, gap, *alone])
-    in_circuit = task_logits(model, task, [circuit, *(silence(circuit, [head]) for head in heads)])
+    lesioned = [circuit, silence(circuit, heads), *(silence(circuit, [head]) for head in heads)]
+    in_circuit = task_logits(model, task, lesioned)
     margins = answer_margins(task, in_model)
     right, right_silenced, right_gap, *right_alone = (score_of(row, task.name).right for row in margins)
-    own, *others = (score_of(row, task.name).right for row in answer_margins(task, in_circuit))
+    own, together, *others = (score_of(row, task.name).right for row in answer_margins(task, in_circuit))
     return Audit(
         heads=tuple(map(str, heads)),
         prompts=task.size,
@@ -39,12 +41,18 @@ def audit(model: Transformer, behaviour: Behaviour, heads: Sequence[Head]) -> Au
         circuit=own,
         without_heads=right_silenced,
         without_each=tuple(right_alone),
+        circuit_without_heads=together,
         circuit_without_each=tuple(others),
         without_circuit=right_gap,
         backup=_places(margins[1] > 0),
         wrong=_places(margins[0] <= 0),
         lesion_digest=digest_bytes(in_model[1].contiguous().numpy().tobytes()),
     )
+
+
+def without_circuit(behaviour: Behaviour, everything: Circuit, heads: Sequence[Head]) -> Circuit:
+    """Return what the whole-circuit lesion leaves: no edge of the circuit, and nothing reads the heads."""
+    return silence(everything.without(*behaviour.circuit.edges), heads)
 
 
 def _places(chosen: Tensor) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ from circuitproof.errors import InputError
 from circuitproof.files.codec import PositiveInt, Range
 from circuitproof.files.devices import CPU
 from circuitproof.nn.decisions import score_circuits
-from circuitproof.nn.gates import gates_of
+from circuitproof.nn.edge_masks import edge_masks_of
 from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.domain import by_length
@@ -163,16 +163,16 @@ class _HealingPass:
         groups = {term: _circuits(term, behaviour, programs) for term in ordered}
         self.behaviour, self._sizes = behaviour, {term: len(group) for term, group in groups.items()}
         fixed = (group for term, group in groups.items() if term is not LossTerm.EXTRA_EDGES)
-        self._gates = gates_of([circuit for group in fixed for circuit in group])
+        self._masks = edge_masks_of([circuit for group in fixed for circuit in group])
 
     def terms(self, model: Transformer, draw: Draw, step: int) -> Mapping[LossTerm, Tensor]:
-        task, gates = self.behaviour.task, self._gates
+        task, masks = self.behaviour.task, self._masks
         if LossTerm.EXTRA_EDGES in self._sizes:
-            extra = gates_of([thinned(self.behaviour.circuit, draw, step)])
-            gates = replace(gates, values=torch.cat([gates.values, extra.values]))
+            extra = edge_masks_of([thinned(self.behaviour.circuit, draw, step)])
+            masks = replace(masks, values=torch.cat([masks.values, extra.values]))
         vocabulary, batches = range(model.architecture.vocabulary), prompts_of(task, draw, step)
         found = [
-            model.candidate_logits(batch.tokens.to(model.device), vocabulary, gates) for batch in batches
+            model.candidate_logits(batch.tokens.to(model.device), vocabulary, masks) for batch in batches
         ]
         answers = torch.cat([batch.answers for batch in batches]).to(model.device)
         groups = torch.cat(found, dim=1).split(list(self._sizes.values()))

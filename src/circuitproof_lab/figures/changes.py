@@ -2,19 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from circuitproof.files.codec import Codec
-from circuitproof.files.reading import Fields, read_fields
 from circuitproof_lab.figures.style import COLOURS, GREY, WIDTH, Drawing, legend_below, legible
+from circuitproof_lab.records.variants import VariantComparison, VariantRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COMPARISON = "comparison.json"
-"""The file in which a run of variants keeps its comparison."""
 _HEIGHT = 0.38
 
 
@@ -37,28 +33,31 @@ class Changes:
     bars: tuple[Bar, ...]
 
 
-def read_changes(path: Path) -> tuple[Changes, ...]:
-    """Read the comparison that a run of variants wrote: loss, and perplexity on the second corpus."""
-    fields = read_fields(path)
-    rows = [Fields(row, f"{path}.variants[{place}]") for place, row in enumerate(fields.items("variants"))]
-    first = rows[0].text("name")
-    loss = [_bar(row, "loss_change", 0) for row in rows[1:]]
-    perplexity = [_bar(row, "perplexity_change", 1) for row in rows[1:]]
-    return (
-        Changes(f"held-out loss above {first}", tuple(loss)),
-        Changes(f"second corpus's perplexity above {first}", tuple(perplexity)),
+def changes_of(found: VariantComparison) -> tuple[Changes, ...]:
+    """Return a panel for each measure; the first variant is what the others are compared with."""
+    first, *others = found.rows
+    return tuple(
+        Changes(f"{kind} above {first.name}", tuple(_bar(row, kind) for row in others))
+        for kind in first.measures
     )
 
 
-def _bar(row: Fields, key: str, place: int) -> Bar:
-    paper = None
-    if row.value("paper_change") is not None:
-        paper = Codec().value(tuple[float, float], row, "paper_change")[place]
-    return Codec().record(Bar, row.fields(key), label=row.text("name"), paper=paper)
+def _bar(row: VariantRow, kind: str) -> Bar:
+    spread = row.changes[kind]
+    return Bar(
+        label=row.name,
+        mean=spread.mean,
+        least=spread.least,
+        most=spread.most,
+        paper=row.paper_changes.get(kind),
+    )
 
 
-def draw_changes(panels: Sequence[Changes]) -> Drawing:
-    """Return one panel per measure; a line over a bar spans the seeds."""
+def draw_changes(found: VariantComparison) -> Drawing | str:
+    """Return one panel per measure, or why there is none; a line over a bar spans the seeds."""
+    if not found.rows:
+        return "no seed is measured with every variant yet; circuitproof variants goes on"
+    panels = changes_of(found)
     height = 1.2 + 0.42 * max(len(panel.bars) for panel in panels)
     return Drawing(WIDTH, height, lambda figure: _paint(figure, panels))
 

@@ -7,22 +7,25 @@ from pathlib import Path
 from circuitproof.bundle.files import CLAIM
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import refuse_existing, write_directory
-from circuitproof.files.reading import read_fields
+from circuitproof.files.records import read_record
 from circuitproof.reports.bundle_view import BundleView, Unjudged, tell
-from circuitproof_lab.figures.changes import COMPARISON, draw_changes, read_changes
+from circuitproof_lab.figures.changes import draw_changes
 from circuitproof_lab.figures.circuit import draw_circuit, sketch_of
 from circuitproof_lab.figures.encoding import draw_encodings, read_encodings
 from circuitproof_lab.figures.frontier import draw_frontier
 from circuitproof_lab.figures.lesions import draw_lesions, ladder_panels, migration_panels
 from circuitproof_lab.figures.modes import draw_modes
 from circuitproof_lab.figures.radii import RadiiByAnswer, draw_radii, spread_of
+from circuitproof_lab.figures.structure import draw_structure, is_comparable
 from circuitproof_lab.figures.style import Drawing, refuse_undrawable, write_drawing
 from circuitproof_lab.figures.timeline import draw_timeline
 from circuitproof_lab.records.audit import MeasuredState, read_states
 from circuitproof_lab.records.gate import GATE, GateOutcome, load_outcome
 from circuitproof_lab.records.migration import MIGRATION, read_lesions
+from circuitproof_lab.records.surrogate import STUDY, SurrogateReport
+from circuitproof_lab.records.variants import COMPARISON, VariantComparison
 
-COST, STUDY = "cost.json", "study.json"
+COST = "cost.json"
 _FIRST_STATE = "base.json"
 
 
@@ -112,7 +115,7 @@ def _free_name(one: Exhibit, paths: Sequence[Path], taken: Collection[str | None
 def _modes(sources: Sequence[FigureSource]) -> Exhibit:
     views = [one for source in sources for one in source.bundles if isinstance(one, BundleView)]
     files = [file for source in sources for file in source.files(STUDY)]
-    reports = [read_fields(file).fields("report") for file in files]
+    reports = [read_record(file, SurrogateReport) for file in files]
     return Exhibit("modes", "all", draw_modes(views, reports))
 
 
@@ -145,7 +148,7 @@ def _of_runs(source: FigureSource) -> Iterator[Exhibit]:
         lesions = [one for file in files for one in read_lesions(file, run)]
         yield Exhibit("lesions", run, draw_lesions(migration_panels(lesions)))
     for file in source.files(COMPARISON):
-        yield Exhibit("changes", file.parent, draw_changes(read_changes(file)))
+        yield Exhibit("changes", file.parent, draw_changes(read_record(file, VariantComparison)))
     for file in source.files(COST):
         yield Exhibit("cost", file, draw_encodings(read_encodings(file)))
 
@@ -155,6 +158,8 @@ def _of_bundles(source: FigureSource) -> Iterator[Exhibit]:
         if isinstance(one, BundleView):
             spread = spread_of(one)
             yield Exhibit("circuit", one.bundle.path, draw_circuit(sketch_of(one)))
+            if is_comparable(one):
+                yield Exhibit("structure", one.bundle.path, draw_structure(one))
             histogram = draw_radii(spread) if isinstance(spread, RadiiByAnswer) else spread
             yield Exhibit("radii", one.bundle.path, histogram)
         else:
@@ -170,6 +175,7 @@ KINDS: Mapping[str, str] = {
     "changes": "no variants were compared; circuitproof variants does",
     "cost": f"no encoding was counted; circuitproof cost --json > {COST} does",
     "circuit": _BUNDLE,
+    "structure": "no bundle about quotes, whose motif it compares; circuitproof verify --out writes one",
     "radii": _BUNDLE,
 }
 """Every kind of figure, and what to run where there is none; that of all settings is drawn once for all."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from circuitproof.files.printing import plural
-from circuitproof.files.reading import Fields
 from circuitproof.reports.bundle_view import BundleView
 from circuitproof_lab.figures.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, centred, legible
+from circuitproof_lab.records.surrogate import SurrogateReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,13 +33,13 @@ _STEPS = {
 """What happens in each setting, from top to bottom."""
 
 
-def draw_modes(views: Sequence[BundleView], reports: Sequence[Fields]) -> Drawing:
+def draw_modes(views: Sequence[BundleView], reports: Sequence[SurrogateReport]) -> Drawing:
     """Return a column per setting, from what is looked at down to what was found.
 
     Bundles are of one setting or another by whether their circuits read program heads.
     """
     direct = [_result(view) for view in views if not _has_program(view)]
-    taught = [f"{one.text('name')}: {one.text('verdict')}, {one.integer('words')} words" for one in reports]
+    taught = [f"{one.name}: {one.verdict}, {one.words} words" for one in reports]
     distilled = [_result(view) for view in views if _has_program(view)]
     found = (direct, taught, distilled)
     lines = max(1, *(min(len(one), _MOST + 1) for one in found))

@@ -15,6 +15,9 @@ from circuitproof_lab.records.audit import MeasuredState, read_chosen, read_stat
 from circuitproof_lab.records.gate import GATE, GateOutcome, load_outcome
 from circuitproof_lab.records.migration import MIGRATION, PlacedLesion, read_lesions
 from circuitproof_lab.records.norms import FOLD, REMOVAL, Attenuation, FadedNorm, NormFold
+from circuitproof_lab.records.surrogate import STUDY as EXPLAINED
+from circuitproof_lab.records.surrogate import SurrogateReport
+from circuitproof_lab.records.variants import COMPARISON, VariantComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,9 @@ class RunView:
     norms: tuple[FadedNorm, ...]
     folding: NormFold | None
     study: StudyView
+    explanations: tuple[SurrogateReport, ...]
+    """Those that were tested through surrogates."""
+    comparison: VariantComparison | None
 
 
 def read_run(path: Path, beside: Beside | None = None) -> RunView:
@@ -68,6 +74,8 @@ def read_run(path: Path, beside: Beside | None = None) -> RunView:
         _norms(path),
         read_record(path / FOLD, NormFold) if (path / FOLD).is_file() else None,
         read_study(path),
+        tuple(read_record(file, SurrogateReport) for file in sorted(path.rglob(EXPLAINED))),
+        read_record(path / COMPARISON, VariantComparison) if (path / COMPARISON).is_file() else None,
     )
 
 

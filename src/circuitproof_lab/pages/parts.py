@@ -8,7 +8,16 @@ from circuitproof.reports.elements import Child, Element, el
 from circuitproof.reports.parts.of_bundles import bundles
 from circuitproof.reports.parts.section import facts, name, note, scrolled, section, share_bar
 from circuitproof_lab.pages.folder import RunView, ShownRung
-from circuitproof_lab.pages.study_parts import beyond, healing, perplexity_text, programs, viability
+from circuitproof_lab.pages.study_parts import (
+    blocks,
+    domains,
+    healing,
+    limits,
+    perplexity_text,
+    programs,
+    viability,
+)
+from circuitproof_lab.pages.tested_parts import explanations, variants
 from circuitproof_lab.records.gate import FrontierPoint, GateOutcome
 from circuitproof_lab.records.norms import NormFold
 
@@ -22,16 +31,21 @@ def run_heading(run: RunView) -> Element:
     )
 
 
+_TRIED = ("generation", "task", "selected", "edges#", "right on the gate")
+
+
 def frontier(run: RunView) -> Element | None:
     """Return for each gate how many edges it takes to decide with what margin, measured in floats."""
     if not run.trials:
         return None
     about = note(
         "Every candidate of a sweep (filled), the selected one (orange), and the most important edges alone "
-        "(hollow): the edges kept and the worst margin on the gate, measured in floats."
+        "(hollow): the edges kept and the worst margin on the gate, measured in floats. A gate is dealt "
+        "before the model is asked for anything; what the model itself decides wrong there is counted apart, "
+        "and no circuit is asked for it. Programs for the circuit's heads are selected before it opens too."
     )
     figures = el("div", *map(_trial, run.trials), class_="figures")
-    columns = ("generation", "task", "selected", "edges#", "right on the gate", "worst margin#")
+    columns = (*_TRIED, "worst margin#", "missed by the model itself", "with programs")
     made = scrolled(columns, [_selected(trial) for trial in run.trials], class_="stacked")
     return section("frontier", "The localisation frontier", about, figures, made)
 
@@ -54,7 +68,15 @@ def _dot(point: FrontierPoint, kind: str = "") -> Dot:
 def _selected(gate: GateOutcome) -> tuple[Child, ...]:
     edges, found = len(gate.trial.circuit), gate.trial.gate
     names = map(shown_text, (gate.generation, gate.task, gate.trial.origin))
-    return (*names, f"{edges}", share_bar(found.agreed, found.prompts), f"{found.worst_margin:.4g}")
+    size = found.prompts + len(gate.apart)
+    return (
+        *names,
+        f"{edges}",
+        share_bar(found.agreed, found.prompts),
+        f"{found.worst_margin:.4g}",
+        share_bar(len(gate.apart), size),
+        "–" if gate.programs is None else share_bar(gate.programs.right, found.prompts),
+    )
 
 
 def calibration(run: RunView) -> Element | None:
@@ -122,9 +144,10 @@ def _without(rung: ShownRung) -> Iterator[tuple[Child, ...]]:
     if len(audit.heads) == 1:
         yield row(audit.heads[0], audit.without_heads, together, audit.circuit_without_each[0])
     else:
-        yield row("all program heads", audit.without_heads, together)
+        yield row("all program heads", audit.without_heads, together, audit.circuit_without_heads)
         yield from map(row, audit.heads, audit.without_each, each, audit.circuit_without_each)
-    yield row("the circuit", audit.without_circuit, None if losses is None else losses.without_circuit)
+    lost = None if losses is None else losses.without_circuit
+    yield row("the circuit and these heads", audit.without_circuit, lost)
 
 
 def _errors(one: ShownRung) -> tuple[Child, ...]:
@@ -201,12 +224,16 @@ RUN_PARTS: tuple[Callable[[RunView], Element | None], ...] = (
     lambda run: bundles(run.bundles),
     viability,
     frontier,
+    domains,
+    blocks,
     programs,
     healing,
     calibration,
     audit,
     lesions,
-    beyond,
+    limits,
     norms,
+    explanations,
+    variants,
     run_cost,
 )

@@ -1,4 +1,4 @@
-"""What a study of a language model wrote: does the model do it, programs, healing, what lies beyond."""
+"""What a study of a language model wrote: does the model do it, programs, healing, limits."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,10 @@ from circuitproof.models.declaration import DECLARATION, Declaration, read_decla
 from circuitproof.programs.lines import parse_lines
 from circuitproof.reports.words import program_lines
 from circuitproof_lab.records.audit import QUALITY, BaseQuality
+from circuitproof_lab.records.blocks import BLOCKS, BlockRegression
+from circuitproof_lab.records.domain import DOMAIN, DeclaredDomain
 from circuitproof_lab.records.healing import HEALED, Healed
-from circuitproof_lab.records.limits import BEYOND, Beyond
+from circuitproof_lab.records.limits import LIMITS, PatternLimits
 from circuitproof_lab.records.programs import ACCEPTED, AGAIN, Accepted, HeadSearch
 from circuitproof_lab.records.viability import VIABILITY, Viability
 
@@ -45,9 +47,11 @@ class StudyView:
 
     quality: BaseQuality | None
     viabilities: tuple[Viability, ...]
+    domains: tuple[DeclaredDomain, ...]
+    blocks: tuple[BlockRegression, ...]
     programs: tuple[Programs, ...]
     healings: tuple[Healed, ...]
-    beyonds: tuple[Beyond, ...]
+    limits: tuple[PatternLimits, ...]
 
 
 def read_study(path: Path) -> StudyView:
@@ -57,9 +61,11 @@ def read_study(path: Path) -> StudyView:
     return StudyView(
         _optional(path / QUALITY, BaseQuality),
         _all(path, VIABILITY, Viability),
-        tuple(_programs(folder, model) for folder in folders),
+        _all(path, DOMAIN, DeclaredDomain),
+        _all(path, f"*{BLOCKS}", BlockRegression),
+        tuple(_programs(folder, model, _place(folder, path)) for folder in folders),
         _all(path, HEALED, Healed),
-        _all(path, BEYOND, Beyond),
+        _all(path, LIMITS, PatternLimits),
     )
 
 
@@ -77,12 +83,18 @@ def _model(path: Path) -> Declaration | None:
     return next((one for one in found if one.alphabet is not None), None)
 
 
-def _programs(folder: Path, model: Declaration | None) -> Programs:
+def _place(folder: Path, run: Path) -> str:
+    """Return of which task programs are, and before which generation's gate they were selected, if so."""
+    *before, task = folder.relative_to(run).parts or (run.name,)
+    return f"{task}, before gate {before[-1]}" if before else task
+
+
+def _programs(folder: Path, model: Declaration | None, place: str) -> Programs:
     extracted = _edges(folder / _EXTRACTED)
     found = [read_record(file, HeadSearch) for file in folder.glob(_SEARCH)]
     searches = tuple(sorted(found, key=lambda one: one.head.place))
     return Programs(
-        task=folder.name,
+        task=place,
         searches=searches,
         lines=tuple(_lines(one.program, model) for one in searches),
         extracted=None if extracted is None else len(extracted),

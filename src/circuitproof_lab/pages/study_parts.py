@@ -1,4 +1,4 @@
-"""The parts of a study's page: does the model do it, programs, healing, what lies beyond the domain."""
+"""The parts of a study's page: does the model do it, programs, healing, limits."""
 
 from collections.abc import Iterable, Iterator
 from math import exp
@@ -10,8 +10,10 @@ from circuitproof.reports.elements import Child, Element, el
 from circuitproof.reports.parts.section import facts, name, note, scrolled, section, share_bar, verdict_badge
 from circuitproof_lab.pages.folder import RunView
 from circuitproof_lab.pages.study import Programs
+from circuitproof_lab.records.blocks import BlockRegression
+from circuitproof_lab.records.domain import DeclaredDomain
 from circuitproof_lab.records.healing import Healed
-from circuitproof_lab.records.limits import Beyond
+from circuitproof_lab.records.limits import PatternLimits
 from circuitproof_lab.records.programs import HeadSearch
 from circuitproof_lab.records.viability import Narrowing, Stratum, Viability
 
@@ -33,8 +35,8 @@ def perplexity_text(loss: float | None) -> str:
 def viability(run: RunView) -> Element | None:
     """Return for each task whether the model itself does it, and which prompts went by which rule."""
     about = (
-        "The model is asked for every prompt of the pool, in floats, before anything else is done. What "
-        "becomes of prompts that it decides wrong was declared beforehand."
+        "The model is asked for every prompt of the pool that is in no gate, in floats, before anything else "
+        "is done. What becomes of prompts that it decides wrong was declared beforehand."
     )
     return _part("viability", "Does the model do it?", about, map(_viable, run.study.viabilities))
 
@@ -79,6 +81,54 @@ def _why(gone: Stratum) -> str:
     return "all right, but not enough is left beside it"
 
 
+def domains(run: RunView) -> Element | None:
+    """Return for each task on which prompts its artifact is built and proved."""
+    about = (
+        "The prompts of all generations, of gates that were not opened too. What the model itself decides "
+        "wrong of the gates is left out, and prompts of the pool that are in no gate stand in their place."
+    )
+    return _part("domain", "The declared domain", about, map(_domain, run.study.domains))
+
+
+def _domain(one: DeclaredDomain) -> tuple[Element, ...]:
+    classes = ", ".join(f"{count:,} by {shown_text(relation)}" for relation, count in one.classes.items())
+    known: list[tuple[str, Child]] = [
+        ("prompts", f"{one.prompts:,}, of them {one.development:,} were development data from the beginning"),
+        ("gates", share_bar(one.gates - len(one.apart), one.gates, "decided right by the model itself")),
+        ("instead of the others", plural(one.filled, "prompt")),
+        ("classes of what must not matter", classes),
+        ("manifest", name(str(one.manifest), most=64)),
+    ]
+    return el("h3", name(one.task)), facts(*known)
+
+
+def blocks(run: RunView) -> Element | None:
+    """Return whether the heads of each circuit decide together as their attention blocks do."""
+    rows = [_regression(one) for one in run.study.blocks]
+    if not rows:
+        return None
+    sizes = ("heads#", "edges#", "right", "heads of the blocks#", "edges#", "right")
+    columns = ("task", *sizes, "decided alike")
+    about = note(
+        "The circuit of heads beside the circuit of the attention blocks that they are heads of: all edges "
+        "between two blocks of which it has one. Measured in floats."
+    )
+    return section("blocks", "Block regression", about, scrolled(columns, rows, class_="stacked"))
+
+
+def _regression(one: BlockRegression) -> tuple[Child, ...]:
+    return (
+        name(one.task),
+        f"{one.heads:,}",
+        f"{one.head_edges:,}",
+        share_bar(one.right, one.prompts),
+        f"{one.block_heads:,}",
+        f"{one.block_edges:,}",
+        share_bar(one.block_right, one.prompts),
+        share_bar(one.agreed, one.prompts),
+    )
+
+
 def programs(run: RunView) -> Element | None:
     """Return the programs that were found, and what the searches tried."""
     about = (
@@ -100,7 +150,7 @@ def _ends(one: Programs) -> list[tuple[str, Child]]:
     found = sum(search.program is not None for search in one.searches)
     known: list[tuple[str, Child]] = [("heads", share_bar(found, len(one.searches), "have a program"))]
     if one.extracted is not None:
-        known.insert(0, ("circuit", f"{plural(one.extracted, 'edge')} extracted on the whole domain"))
+        known.insert(0, ("circuit", f"{plural(one.extracted, 'edge')} extracted"))
     if (right := one.accepted) is not None:
         known.append(("with them", share_bar(right.exact, right.prompts, "right, in exact arithmetic")))
     if one.again is not None:
@@ -151,16 +201,16 @@ def _healed(one: Healed, run: RunView) -> tuple[Child, ...]:
     )
 
 
-def beyond(run: RunView) -> Element | None:
-    """Return what is proved of every prompt of a pattern, beyond the domain that programs were found on."""
+def limits(run: RunView) -> Element | None:
+    """Return what is proved of every prompt of a pattern, not only of the declared ones."""
     about = (
         "The properties that were proved on the declared domain, asked of every prompt of a pattern. What "
         "the checker says of their bundles stands above."
     )
-    return _part("beyond", "Beyond the domain", about, map(_beyond, run.study.beyonds))
+    return _part("limits", "Limits of the proof", about, map(_limits, run.study.limits))
 
 
-def _beyond(one: Beyond) -> tuple[Element, ...]:
+def _limits(one: PatternLimits) -> tuple[Element, ...]:
     verdicts = [(name(kind), verdict_badge(shown_text(verdict))) for kind, verdict in one.verdicts.items()]
     known: list[tuple[str, Child]] = [
         ("pattern", name(one.pattern, most=_LONG)),
@@ -173,6 +223,6 @@ def _beyond(one: Beyond) -> tuple[Element, ...]:
     return el("h3", name(one.task)), facts(*known), scrolled(("property", "verdict"), verdicts)
 
 
-def _prompts(one: Beyond) -> str:
+def _prompts(one: PatternLimits) -> str:
     with long_numbers():
         return scientific(int(one.prompts))

@@ -6,28 +6,28 @@ from pathlib import Path
 
 import torch
 
+from circuitproof.errors import InputError
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import record_to_json, to_json
 from circuitproof.files.devices import CPU, Device
 from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.forward.frozen import open_model
 from circuitproof.models.declaration import NO_PROGRAMS, Declaration
-from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
+from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.nn.transformer import Transformer, initialise
-from circuitproof_lab.distill.install import install
-from circuitproof_lab.distill.shared_below import share_below
-from circuitproof_lab.pipeline.construction_recipe import Construction, SeededBase
+from circuitproof_lab.pipeline.construction_recipe import Blueprint, Construction, SeededBase
+from circuitproof_lab.pipeline.engine import RunStage, StageName, follow, written
 from circuitproof_lab.pipeline.sizes import model_size
 from circuitproof_lab.pipeline.stages.calibrate import (
     ArtifactBuild,
-    calibrated,
-    chosen_rung,
-    refuse_broken_identity,
-    state_of,
+    audit_ends,
+    calibrate_rungs,
+    install_blueprint,
 )
-from circuitproof_lab.pipeline.stages.measure_proof import ProofMeasures, measure_proof
+from circuitproof_lab.pipeline.stages.measure_proof import measure_proof
 from circuitproof_lab.pipeline.stages.prove import CircuitClaim, CircuitProof, prove_circuit
 from circuitproof_lab.records.audit import MeasuredState
+from circuitproof_lab.records.proof import MEASURES, ProofMeasures
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,20 @@ class Artifact:
         }
 
 
+def artifact_of(build: ArtifactBuild) -> Artifact:
+    """Return what all stages of a build came to."""
+    chosen = written(build.chosen, "choice of a rung")
+    return Artifact(
+        build.blueprint.task.name,
+        build.states,
+        chosen.record,
+        chosen.why,
+        written(build.model, "model of record"),
+        written(build.proof, "proof"),
+        written(build.measures, "measures of the proof"),
+    )
+
+
 def _proof_to_json(proof: CircuitProof, measures: ProofMeasures) -> Json:
     battery = proof.battery
     return {
@@ -70,6 +84,27 @@ def _proof_to_json(proof: CircuitProof, measures: ProofMeasures) -> Json:
     }
 
 
+def prove_artifact(build: ArtifactBuild) -> ArtifactBuild:
+    """Prove that the circuit of the model of record does the task, and that only program heads are new."""
+    model, epsilon = written(build.model, "model of record"), build.construction.epsilon
+    claim = CircuitClaim(model=model, behaviour=build.behaviour, epsilon=epsilon, base=build.base)
+    proof = prove_circuit(build.run.within("proof"), claim)
+    anchors = build.construction.anchors
+    telling = f"evaluating {anchors} anchors of {build.blueprint.task.name}"
+    measure = partial(measure_proof, model, proof.battery, anchors, build.run.device)
+    measures = build.run.within("proof").record(MEASURES, ProofMeasures, measure, telling)
+    return replace(build, proof=proof, measures=measures)
+
+
+STAGES: tuple[RunStage[ArtifactBuild], ...] = (
+    RunStage(StageName.INSTALL, install_blueprint),
+    RunStage(StageName.AUDIT, audit_ends),
+    RunStage(StageName.CALIBRATE, calibrate_rungs),
+    RunStage(StageName.PROVE, prove_artifact),
+)
+"""How each artifact is built."""
+
+
 def construct(
     construction: Construction, out: Path, tell: Tell = silent, device: Device = CPU
 ) -> tuple[Artifact, ...]:
@@ -77,10 +112,16 @@ def construct(
     size = _refuse_unfit(construction)
     with begin_run(out, construction.name, construction.digest, size, tell, device) as run:
         base = _base(construction.base, run)
-        return tuple(
-            _build(ArtifactBuild(construction, blueprint, base, run.within(blueprint.task.name)))
-            for blueprint in construction.blueprints
-        )
+        return tuple(_built(construction, blueprint, base, run) for blueprint in construction.blueprints)
+
+
+def _built(construction: Construction, blueprint: Blueprint, base: Path, run: Run) -> Artifact:
+    place = run.within(blueprint.task.name)
+    begun = ArtifactBuild(construction=construction, blueprint=blueprint, base=base, run=place)
+    build, stopped = follow(STAGES, begun)
+    if stopped is not None:
+        raise InputError(stopped)
+    return artifact_of(build)
 
 
 def _refuse_unfit(construction: Construction) -> int:
@@ -113,35 +154,3 @@ def _seeded(base: SeededBase) -> Transformer:
             if name.endswith("bias"):
                 parameter.normal_(0, base.bias_deviation, generator=generator)
     return model
-
-
-def _build(build: ArtifactBuild) -> Artifact:
-    stored = load_model(build.base, build.run.device)
-    installed = install(stored.model, build.blueprint.programs)
-    share_below(stored.model, installed)
-    states = [
-        state_of(build, "base", lambda: stored.model),
-        state_of(build, "installed", lambda: installed),
-        *(
-            state_of(build, rung, partial(calibrated, build, installed, rung))
-            for rung in build.construction.rungs
-        ),
-    ]
-    refuse_broken_identity(states)
-    chosen, rung = chosen_rung(build, states[2:])
-
-    def save(path: Path) -> None:
-        save_model(path, StoredModel(calibrated(build, installed, rung), stored.alphabet))
-
-    model = build.run.stage("model", save)
-    proof = prove_circuit(build.run.within("proof"), _claim(build, model))
-    task, anchors = build.blueprint.task.name, build.construction.anchors
-    build.run.tell(f"evaluating {anchors} anchors of {task}")
-    measures = measure_proof(model, proof.battery, anchors, build.run.device)
-    return Artifact(task, tuple(states), chosen.record, chosen.why, model, proof, measures)
-
-
-def _claim(build: ArtifactBuild, model: Path) -> CircuitClaim:
-    """Return what is to be proved of a calibrated model: it is the base but for its program heads."""
-    epsilon = build.construction.epsilon
-    return CircuitClaim(model=model, behaviour=build.behaviour, epsilon=epsilon, base=build.base)

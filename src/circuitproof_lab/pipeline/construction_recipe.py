@@ -93,6 +93,8 @@ class Construction:
     rungs: tuple[Rung, ...]
     calibration: Calibration
     choice: RungChoice
+    joint_necessity: PositiveInt
+    """On how many prompts at least model and circuit must need all programs together: a gate of each rung."""
     quality: QualityBudget | None
     epsilon: PositiveRational
     anchors: PositiveInt
@@ -114,6 +116,7 @@ def load_construction(path: Path, base: Path | None = None) -> Construction:
                 "rungs": read_rungs(codec, part),
                 "calibration": codec.record(Calibration, part),
                 "choice": part.choice("choose", RungChoice),
+                "joint_necessity": part.integer("joint_necessity", least=1),
             }
         quality = _read_quality(codec, fields, encoder) if fields.has("quality") else None
 

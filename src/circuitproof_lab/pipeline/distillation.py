@@ -6,7 +6,7 @@ the mechanism moved, chase it once if it did, and prove what the circuits do in 
 
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,13 +28,16 @@ from circuitproof_lab.distill.install import ScoringParameters, scoring_paramete
 from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.distill.migrate import Fate, Migration, migration_of
 from circuitproof_lab.pipeline.distillation_recipe import DistillationRecipe
+from circuitproof_lab.pipeline.engine import RunStage, StageName, Stopped, follow, written
 from circuitproof_lab.pipeline.sizes import model_size, training_size
+from circuitproof_lab.pipeline.stages.blocks import regress
 from circuitproof_lab.pipeline.stages.extract import CircuitSearch, extract_circuit
 from circuitproof_lab.pipeline.stages.heal import HealingCourse, heal
-from circuitproof_lab.pipeline.stages.install import Stopped, install_programs, new_heads
+from circuitproof_lab.pipeline.stages.install import install_programs, new_heads
 from circuitproof_lab.pipeline.stages.prove import CircuitClaim
 from circuitproof_lab.pipeline.stages.prove_final import DistillationProof, prove_final
 from circuitproof_lab.pipeline.stages.train import MODEL, declared_by, train_recipe
+from circuitproof_lab.records.blocks import BLOCKS
 from circuitproof_lab.records.migration import MIGRATION, RoundRecord
 from circuitproof_lab.train.loop import Watcher
 
@@ -98,11 +101,19 @@ class SeedReport:
 
 @dataclass(frozen=True, slots=True)
 class _SeededJob:
-    """One seed of a recipe, and its part of the run."""
+    """One seed of a recipe, its part of the run, and how far it has come."""
 
     recipe: DistillationRecipe
     seed: int
     run: Run
+    source: Path | None = None
+    """The neural model."""
+    declared: tuple[Behaviour, ...] = ()
+    """Each task with the circuit of the neural model."""
+    installed: Path | None = None
+    """The same model with programs for the heads of those circuits."""
+    rounds: tuple[Round, ...] = ()
+    proofs: tuple[DistillationProof, ...] = ()
 
 
 def distill(
@@ -124,7 +135,7 @@ def distill(
         _SeededJob(recipe, seed, Run(out / f"seed-{seed}", partial(on_stage, seed), device))
         for seed in recipe.seeds
     ]
-    with begin_run(out, recipe.name, recipe.digest, _size(recipe)):
+    with begin_run(out, recipe.name, recipe.digest, _size(recipe), device=device):
         if jobs == 1:
             return tuple(map(_distill_seed, seeds))
         import torch
@@ -141,22 +152,12 @@ def _size(recipe: DistillationRecipe) -> int:
 
 
 def _distill_seed(job: _SeededJob) -> SeedReport:
-    rounds: list[Round] = []
-    try:
-        source = _source(job)
-        declared = _extract(job, source, "declared")
-        installed = install_programs(job.run, source, declared, job.recipe.bounds)
-        rounds.append(_examine(job, UNHEALED, installed, declared))
-        rounds += [_round(job, treatment, installed, declared, treatment) for treatment in Treatment]
-        if rounds[-1].fate is not Fate.FAILED and new_heads(rounds[-1].programs, _found(rounds[-1])):
-            rounds.append(_chase(job, rounds[-1]))
-    except (Stopped, NumericError) as stop:
-        return SeedReport(seed=job.seed, stopped=str(stop), rounds=tuple(rounds))
-    return SeedReport(seed=job.seed, rounds=tuple(rounds), proofs=_prove(job, rounds[-1]))
+    done, stopped = follow(STAGES, job, (Stopped, NumericError))
+    return SeedReport(seed=job.seed, stopped=stopped, rounds=done.rounds, proofs=done.proofs)
 
 
-def _source(job: _SeededJob) -> Path:
-    """Return the neural model, which must decide every prompt right."""
+def _train(job: _SeededJob) -> _SeededJob:
+    """Train the neural model, which must decide every prompt right."""
     folder = job.run.folder / "source"
     source, device = job.recipe.source_of(job.seed), job.run.device
     stored = train_recipe(source, folder, Watcher(), job.run.tell, device=device)
@@ -164,7 +165,34 @@ def _source(job: _SeededJob) -> Path:
         (score,) = score_circuits(stored.model, task)
         if score.right != score.prompts:
             raise Stopped(f"the source decides {score.right} of {score.prompts} prompts of {task.name} right")
-    return folder / MODEL
+    return replace(job, source=folder / MODEL)
+
+
+def _declare(job: _SeededJob) -> _SeededJob:
+    return replace(job, declared=_extract(job, written(job.source, "source"), "declared"))
+
+
+def _regress(job: _SeededJob) -> _SeededJob:
+    """See whether the heads of each declared circuit decide together as their blocks do."""
+    model = load_model(written(job.source, "source"), job.run.device).model
+    for one in job.declared:
+        regress(job.run.within("declared"), model, one, f"{one.task.name}.{BLOCKS}")
+    return job
+
+
+def _install(job: _SeededJob) -> _SeededJob:
+    source = written(job.source, "source")
+    return replace(job, installed=install_programs(job.run, source, job.declared, job.recipe.bounds))
+
+
+def _unhealed(job: _SeededJob) -> _SeededJob:
+    model = written(job.installed, "installed model")
+    return replace(job, rounds=(_examine(job, UNHEALED, model, job.declared),))
+
+
+def _heal(treatment: Treatment, job: _SeededJob) -> _SeededJob:
+    model = written(job.installed, "installed model")
+    return replace(job, rounds=(*job.rounds, _round(job, treatment, model, job.declared, treatment)))
 
 
 def _extract(job: _SeededJob, model: Path, place: str) -> tuple[Behaviour, ...]:
@@ -202,21 +230,37 @@ def _examine(job: _SeededJob, name: str, path: Path, behaviours: tuple[Behaviour
     return done
 
 
-def _chase(job: _SeededJob, last: Round) -> Round:
+def _chase(job: _SeededJob) -> _SeededJob:
     """Program the heads that the mechanism moved to, and heal once more with what was found declared."""
+    last = job.rounds[-1]
     declared = _found(last)
+    if last.fate is Fate.FAILED or not new_heads(last.programs, declared):
+        return job
     installed = install_programs(job.run.within(CHASE), last.model, declared, job.recipe.bounds)
-    return _round(job, CHASE, installed, declared, Treatment.CORE_AWARE)
+    return replace(job, rounds=(*job.rounds, _round(job, CHASE, installed, declared, Treatment.CORE_AWARE)))
 
 
 def _found(done: Round) -> tuple[Behaviour, ...]:
     return tuple(Behaviour(one.behaviour.task, one.found) for one in done.migrations)
 
 
-def _prove(job: _SeededJob, last: Round) -> tuple[DistillationProof, ...]:
+def _prove(job: _SeededJob) -> _SeededJob:
     """Prove the four properties of the final circuits, unless the model does not even decide right."""
-    if last.fate is Fate.FAILED:
-        return ()
-    epsilon = job.recipe.epsilon
-    claims = [CircuitClaim(model=last.model, behaviour=one, epsilon=epsilon) for one in _found(last)]
-    return tuple(prove_final(job.run.within("proofs", one.behaviour.task.name), one) for one in claims)
+    last, epsilon = job.rounds[-1], job.recipe.epsilon
+    found = () if last.fate is Fate.FAILED else _found(last)
+    claims = [CircuitClaim(model=last.model, behaviour=one, epsilon=epsilon) for one in found]
+    proofs = (prove_final(job.run.within("proofs", one.behaviour.task.name), one) for one in claims)
+    return replace(job, proofs=tuple(proofs))
+
+
+STAGES: tuple[RunStage[_SeededJob], ...] = (
+    RunStage(StageName.TRAIN, _train),
+    RunStage(StageName.EXTRACT, _declare),
+    RunStage(StageName.REGRESS, _regress),
+    RunStage(StageName.INSTALL, _install),
+    RunStage(StageName.AUDIT, _unhealed),
+    *(RunStage(StageName.HEAL, partial(_heal, treatment)) for treatment in Treatment),
+    RunStage(StageName.HEAL, _chase),
+    RunStage(StageName.PROVE, _prove),
+)
+"""How each seed is distilled; each round of healing ends with an audit, and each proof with a check."""

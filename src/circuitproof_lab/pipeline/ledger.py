@@ -58,6 +58,8 @@ class Burned:
     """What the gate is evaluated with."""
     weights: Digest
     """Of the model that it is a circuit of."""
+    programs: Digest | None
+    """Of the programs that were selected for the circuit's heads, where a recipe selects any."""
     prompts: tuple[Digest, ...]
 
     def words(self) -> str:
@@ -72,12 +74,29 @@ class Measured:
     split: Digest
     right: int
     prompts: PositiveInt
+    """Those of the gate that the model itself decides right."""
+    apart: int
+    """Those that it does not."""
 
     def words(self) -> str:
-        return f"gate measured, {self.right} of {self.prompts} right: {self.split}"
+        apart = f", {self.apart} more that the model itself misses" if self.apart else ""
+        return f"gate measured, {self.right} of {self.prompts} right{apart}: {self.split}"
 
 
-Event: TypeAlias = Declared | Viewed | Burned | Measured
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """A gate that was never opened became part of a declared domain; it is development data from now on."""
+
+    tag: ClassVar[str] = "retired"
+    recipe: Digest
+    split: Digest
+    prompts: tuple[Digest, ...]
+
+    def words(self) -> str:
+        return f"gate of {len(self.prompts)} prompts never opened, declared as domain: {self.split}"
+
+
+Event: TypeAlias = Declared | Viewed | Burned | Measured | Retired
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +160,18 @@ class Ledger:
                     self._append(Viewed(recipe, split.digest, prompts))
 
     def refuse_stale(self, recipe: Digest, gates: Sequence[Gate]) -> None:
-        """Refuse gates of a recipe that were looked at before, but for those that it has burned itself."""
+        """Refuse gates of a recipe that were looked at before, but for those it burned or retired itself."""
         events = tuple(entry.event for entry in self.entries())
-        own = {one.split for one in events if isinstance(one, Burned) and one.recipe == recipe}
+        own = {one.split for one in events if isinstance(one, Burned | Retired) and one.recipe == recipe}
         for split in (gate.split for gate in gates if gate.split.digest not in own):
             _refuse_stale(events, split.prompt_digests(), split.name)
 
-    def burn(self, gate: Gate, *, recipe: Digest, circuit: Digest, weights: Digest) -> Task:
+    def burn(
+        self, gate: Gate, *, recipe: Digest, circuit: Digest, weights: Digest, programs: Digest | None = None
+    ) -> Task:
         """Burn a gate and hand out its task; refuse one of which a prompt was looked at before."""
         split = gate.split
-        event = Burned(split.digest, recipe, circuit, weights, split.prompt_digests())
+        event = Burned(split.digest, recipe, circuit, weights, programs, split.prompt_digests())
         with self._locked() as events:
             _refuse_undeclared(events, recipe)
             if event not in events:
@@ -158,9 +179,9 @@ class Ledger:
                 self._append(event)
         return split.generator.make_task(split.rows)
 
-    def record(self, gate: Gate, right: int) -> None:
-        """Enter what came of a burned gate's trial; there is one result."""
-        event = Measured(gate.split.digest, right, len(gate.split.rows))
+    def record(self, gate: Gate, right: int, apart: int = 0) -> None:
+        """Enter what came of a burned gate's trial, and how many prompts the model itself misses, once."""
+        event = Measured(gate.split.digest, right, len(gate.split.rows) - apart, apart)
         with self._locked() as events:
             if not any(isinstance(known, Burned) and known.split == event.split for known in events):
                 raise DeclarationError(f"gate {gate.split.name!r} was not burned, so nothing can be measured")
@@ -171,6 +192,14 @@ class Ledger:
                     f"{known[0].prompts} right, now {right}; a gate has one result"
                 )
             if not known:
+                self._append(event)
+
+    def retire(self, gate: Gate, recipe: Digest) -> None:
+        """Enter a gate that was not opened and is none any more, unless it was burned or retired before."""
+        event = Retired(recipe, gate.split.digest, gate.split.prompt_digests())
+        with self._locked() as events:
+            _refuse_undeclared(events, recipe)
+            if not set(event.prompts) <= _seen(events).keys():
                 self._append(event)
 
     @contextmanager
@@ -193,7 +222,7 @@ class Ledger:
 
 def _seen(events: tuple[Event, ...]) -> dict[Digest, Event]:
     """Return every prompt that was looked at, with the first event that did."""
-    latest_first = [event for event in reversed(events) if isinstance(event, Viewed | Burned)]
+    latest_first = [event for event in reversed(events) if isinstance(event, Viewed | Burned | Retired)]
     return {prompt: event for event in latest_first for prompt in event.prompts}
 
 

@@ -1,8 +1,8 @@
 """Localising a behaviour: extract, open a gate once, go on with what was burned, and prove what is left."""
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from circuitproof.circuits.spelling import load_circuit
@@ -10,16 +10,24 @@ from circuitproof.files.canonical import Digest, Json, refuse_unwritable
 from circuitproof.files.codec import to_json
 from circuitproof.files.devices import CPU, Device
 from circuitproof.files.reading import about
-from circuitproof.files.run import Tell, begin_run, silent
+from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.forward.frozen import open_model
 from circuitproof.proof.verdict import Verdict, worst
 from circuitproof_lab.distill.lesion import Behaviour
+from circuitproof_lab.pipeline.engine import RunStage, StageName, follow
 from circuitproof_lab.pipeline.ledger import Ledger
 from circuitproof_lab.pipeline.protocol import BUNDLES, TRAINING, TRIMMED, Protocol
 from circuitproof_lab.pipeline.recipe import Recipe
 from circuitproof_lab.pipeline.sizes import model_size, training_size
 from circuitproof_lab.pipeline.stages.extract import CIRCUIT
-from circuitproof_lab.pipeline.stages.gate import GatedRun, Rounds, rounds_of, run_generation
+from circuitproof_lab.pipeline.stages.gate import (
+    GatedRun,
+    Rounds,
+    extract_generation,
+    open_generation,
+    rounds_of,
+    select_programs,
+)
 from circuitproof_lab.pipeline.stages.prove import CircuitClaim, CircuitProof, prove_circuit
 from circuitproof_lab.pipeline.stages.train import declared_by, train_recipe
 from circuitproof_lab.records.gate import GateOutcome
@@ -63,6 +71,29 @@ def _proof_to_json(proof: CircuitProof) -> Json:
     }
 
 
+def generations(count: int, *, selects: bool) -> tuple[RunStage[GatedRun], ...]:
+    """Return the stages of all generations; programs, where any are selected, come before the gate."""
+    return tuple(
+        stage
+        for place in range(count)
+        for stage in (
+            RunStage(StageName.EXTRACT, partial(extract_generation, place)),
+            *([RunStage(StageName.SYNTHESISE, partial(select_programs, place))] if selects else []),
+            RunStage(StageName.GATE, partial(open_generation, place)),
+        )
+    )
+
+
+def stages_of(protocol: Protocol) -> tuple[RunStage[GatedRun], ...]:
+    """Return the stages of a localisation."""
+    selects = protocol.programs is not None
+    return (
+        RunStage(StageName.TRAIN, _train),
+        *generations(len(protocol.generations), selects=selects),
+        RunStage(StageName.PROVE, _prove),
+    )
+
+
 def localise(
     protocol: Protocol,
     out: Path,
@@ -71,33 +102,21 @@ def localise(
     device: Device = CPU,
 ) -> Localisation:
     """Run a protocol in `out` and prove its last circuits; what is finished there is not done again."""
-    with _begun(protocol, out, ledger, tell, device) as job:
-        outcomes = _generations(job)
-        last = len(outcomes) // len(job.rounds) - 1
-        proofs = tuple(_prove(job, last, task) for task in job.rounds)
-        return Localisation(outcomes, proofs, job.ledger.last)
-
-
-def open_gates(
-    protocol: Protocol, out: Path, tell: Tell = silent, device: Device = CPU
-) -> tuple[GateOutcome, ...]:
-    """Run a protocol up to its last gate and prove nothing: what came of every gate that was opened."""
-    with _begun(protocol, out, None, tell, device) as job:
-        return _generations(job)
-
-
-@contextmanager
-def _begun(
-    protocol: Protocol, out: Path, ledger: Path | None, tell: Tell, device: Device
-) -> Generator[GatedRun, None, None]:
     with about(protocol.name):
         rounds = tuple(rounds_of(protocol, generator) for generator in protocol.generators)
     size = _refuse_unfit(protocol, rounds)
     opened = Ledger(ledger or out / LEDGER)
     refuse_unwritable(opened.path)
-    opened.refuse_stale(protocol.digest, [gate for task in rounds for gate in task.gates])
     with begin_run(out, protocol.name, protocol.digest, size, tell, device) as run:
-        yield GatedRun(protocol, rounds, run, opened)
+        done, _ = follow(stages_of(protocol), declared_run(protocol, rounds, run, opened))
+        return Localisation(done.outcomes, done.proofs, done.ledger.last)
+
+
+def declared_run(protocol: Protocol, rounds: Sequence[Rounds], run: Run, ledger: Ledger) -> GatedRun:
+    """Return the run of a protocol whose gates nobody has seen, declared before anything is looked at."""
+    ledger.refuse_stale(protocol.digest, [gate for task in rounds for gate in task.gates])
+    ledger.declare(protocol.name, protocol.digest)
+    return GatedRun(protocol, tuple(rounds), run, ledger)
 
 
 def _refuse_unfit(protocol: Protocol, rounds: Sequence[Rounds]) -> int:
@@ -112,28 +131,23 @@ def _refuse_unfit(protocol: Protocol, rounds: Sequence[Rounds]) -> int:
     return len(rounds) * model_size(sizes) + (training_size(sizes) if is_trained else 0)
 
 
-def _generations(job: GatedRun) -> tuple[GateOutcome, ...]:
-    protocol = job.protocol
-    job.ledger.declare(protocol.name, protocol.digest)
-    if isinstance(protocol.model, Recipe):
+def _train(job: GatedRun) -> GatedRun:
+    if isinstance(job.protocol.model, Recipe):
         folder = job.run.folder / TRAINING
-        train_recipe(protocol.model, folder, Watcher(), job.run.tell, device=job.run.device)
-    outcomes: list[GateOutcome] = []
-    for place in range(len(protocol.generations)):
-        found = [run_generation(job, place, task) for task in job.rounds]
-        outcomes += found
-        if protocol.stop_when_exact and all(outcome.is_exact for outcome in found):
-            break
-    return tuple(outcomes)
+        train_recipe(job.protocol.model, folder, Watcher(), job.run.tell, device=job.run.device)
+    return job
 
 
-def _prove(job: GatedRun, generation: int, rounds: Rounds) -> CircuitProof:
-    """Prove the four properties of the last circuit on all that was looked at, and write the bundle."""
-    last, task = job.protocol.generations[generation], rounds.everything(generation)
-    selected = load_circuit(job.run.folder / last.name / task.name / CIRCUIT)
+def _prove(job: GatedRun) -> GatedRun:
+    """Prove the four properties of the last circuits on all that was looked at, and write the bundles."""
+    return replace(job, proofs=tuple(_proof(job, job.opened - 1, rounds) for rounds in job.rounds))
+
+
+def _proof(job: GatedRun, generation: int, rounds: Rounds) -> CircuitProof:
+    task = rounds.everything(generation)
     asked = CircuitClaim(
         model=job.model,
-        behaviour=Behaviour(task, selected),
+        behaviour=Behaviour(task, load_circuit(job.within(generation, rounds).folder / CIRCUIT)),
         epsilon=job.protocol.epsilon,
         circuit_file=f"{TRIMMED}/{task.name}.json",
         bundle_folder=f"{BUNDLES}/{task.name}",

@@ -1,7 +1,7 @@
 """Splits of a generator's prompts: development data that may be looked at, and gates that may be once."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from circuitproof.files.canonical import Digest, Json, digest_json
@@ -30,21 +30,43 @@ class Split:
         where: list[Json] = [str(self.generator.vocabulary_digest), self.generator.task]
         return tuple(digest_json([*where, list(row.prompt)]) for row in self.rows)
 
+    def without(self, places: Collection[int], why: str) -> "Split":
+        """Return the split without some of its rows, if there are any, and with the reason in its name."""
+        if not places:
+            return self
+        rows = tuple(row for place, row in enumerate(self.rows) if place not in places)
+        return Split(f"{self.name}, {why}", self.generator, rows)
+
     def to_json(self) -> dict[str, Json]:
-        """Return the manifest: what the split is, and how it covers templates, positions and lengths."""
+        """Return the manifest: what the split is, each prompt, and what they cover together."""
         lengths = [len(row.prompt) for row in self.rows]
         return {
             "name": self.name,
             "task": self.generator.task,
             "generator": str(self.generator.digest),
             "vocabulary": str(self.generator.vocabulary_digest),
+            "tokenizer": str(self.generator.tokenizer_digest),
+            "prompt_set": str(digest_json([list(row.prompt) for row in self.rows])),
             "candidates": [answer for _, answer in self.generator.answers],
             "strata": _counts(row.opener for row in self.rows),
             "templates": _counts(row.template for row in self.rows),
             "opener_positions": [*sorted({row.position for row in self.rows if row.position is not None})],
             "lengths": [min(lengths), max(lengths)],
-            "prompts": [list(row.prompt) for row in self.rows],
+            "aligned": sum(row.is_aligned is True for row in self.rows),
+            "prompts": [_prompt_to_json(row) for row in self.rows],
         }
+
+
+def _prompt_to_json(row: GeneratedPrompt) -> Json:
+    return {
+        "tokens": list(row.prompt),
+        "text": row.text,
+        "template": row.template,
+        "stratum": row.stratum,
+        "opener": row.opener,
+        "position": row.position,
+        "aligned": row.is_aligned,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Prompts of a declared task, dealt out as a generator deals its own: balanced, hashed, without repeats."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -36,6 +36,11 @@ class TaskPrompts:
     def vocabulary_digest(self) -> Digest:
         return vocabulary_digest(self.declared.tokens)
 
+    @property
+    def tokenizer_digest(self) -> Digest:
+        """Return that of the names: the prompts are declared as tokens."""
+        return self.vocabulary_digest
+
     def order(self) -> tuple[GeneratedPrompt, ...]:
         """Return every prompt once: answers take turns, and among an answer's prompts its strata do."""
         rows = sorted(self._rows(), key=lambda row: str(digest_json([self.salt, list(row.prompt)])))
@@ -46,11 +51,6 @@ class TaskPrompts:
             return in_turn([[row for row in own if row.template == stratum] for stratum in strata])
 
         return tuple(in_turn([dealt(answer) for answer, _ in self.answers]))
-
-    def of_strata(self, names: Collection[str]) -> "TaskPrompts":
-        """Return the prompts of these strata only."""
-        rows = [row for row in self._rows() if row.stratum in names]
-        return TaskPrompts(self.make_task(rows), self.salt)
 
     def make_task(self, rows: Sequence[GeneratedPrompt]) -> Task:
         """Return the task on the prompts of some rows."""

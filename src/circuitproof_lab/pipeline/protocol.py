@@ -7,7 +7,7 @@ from pathlib import Path
 
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.files.canonical import Digest, digest_file, digest_together
-from circuitproof.files.codec import Codec, FolderName, PositiveInt, PositiveRational
+from circuitproof.files.codec import Codec, FolderName, Positive, PositiveInt, PositiveRational
 from circuitproof.files.kinds import FileKind, of_kind
 from circuitproof.files.reading import Fields, read_toml, reading, reading_part
 from circuitproof.files.sealed import MANIFEST
@@ -15,6 +15,7 @@ from circuitproof.find.choices import SelectionRule
 from circuitproof.find.extraction import ExtractionMethod
 from circuitproof.models.declaration import read_declaration
 from circuitproof.models.tokenizer import FileTokenizer
+from circuitproof.programs.candidates import Grammar
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.generator import Encoder, Generator, NamedTokens, Pool, PromptTemplate, Slot
 from circuitproof.tasks.loading import load_listed_task, task_spec
@@ -43,6 +44,16 @@ class Generation:
             )
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramBounds:
+    """Within what a program for a head is looked for."""
+
+    grammar: Grammar
+    """How large programs may be."""
+    deadline: Positive
+    """How many seconds the search for one head's program may take."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
     """Everything that a localisation depends on."""
@@ -59,6 +70,8 @@ class Protocol:
     epsilon: PositiveRational
     """How large a perturbation the final circuits are to withstand."""
     digest: Digest
+    programs: ProgramBounds | None = None
+    """Where given, programs for the heads of a circuit are selected too before its gate is opened."""
 
 
 def load_protocol(path: Path) -> Protocol:
@@ -72,7 +85,7 @@ def load_protocol(path: Path) -> Protocol:
         generators = fields.each("tasks", _prompts_reader(fields, path.parent, model))
         digest = digest_together(digest_file(path), *_inputs(model, generators))
         given = {"model": model, "generators": generators, "method": method, "digest": digest}
-        protocol = codec.record(Protocol, fields, **given)
+        protocol = codec.record(Protocol, fields, programs=None, **given)
     _refuse_misfit(protocol, path.name)
     return protocol
 

@@ -18,7 +18,7 @@ from circuitproof_lab.distill.heal import TERMS, Draw, Treatment, Weighing
 from circuitproof_lab.distill.migrate import LesionGates
 from circuitproof_lab.pipeline.construction_recipe import RungChoice, read_rungs
 from circuitproof_lab.pipeline.norm_recipe import NormRecipe, load_norm_recipe
-from circuitproof_lab.pipeline.protocol import Generation, Templates
+from circuitproof_lab.pipeline.protocol import Generation, ProgramBounds, Templates
 from circuitproof_lab.pipeline.recipe import codec_in
 from circuitproof_lab.records.viability import Narrowing
 from circuitproof_lab.train.loop import TrainingPlan
@@ -68,6 +68,8 @@ class Ladder:
     rungs: tuple[Rung, ...]
     calibration: Calibration
     choice: Annotated[RungChoice, Key("choose")]
+    joint_necessity: PositiveInt
+    """On how many prompts at least model and circuit must need all programs together: a gate of each rung."""
     text: Positive
     """The weight of the loss on text."""
 
@@ -85,10 +87,8 @@ class Study:
     method: ExtractionMethod
     """How circuits are extracted; each generation has its own rule."""
     generations: tuple[Generation, ...]
-    grammar: Grammar
-    """How large programs may be."""
-    deadline: Positive
-    """How many seconds the search for one head's program may take."""
+    search: ProgramBounds
+    """Within what programs are looked for, before each gate and on the whole domain."""
     healing: CoreHealing
     gates: LesionGates
     ladder: Ladder
@@ -97,7 +97,7 @@ class Study:
     epsilon: PositiveRational
     anchors: PositiveInt
     longest: PositiveInt
-    """Beyond the domain: how long the prompts of the pattern may be."""
+    """Limits: how long the prompts of the pattern may be."""
     digest: Digest
 
     @property
@@ -123,7 +123,7 @@ def load_study(path: Path) -> Study:
         with reading_part(fields, "localisation") as part:
             method = codec.whole(ExtractionMethod, part, rule=SelectionRule.SPARSITY)
         with reading_part(fields, "synthesis") as part:
-            search = {"grammar": codec.record(Grammar, part), "deadline": part.number("deadline", above=0)}
+            search = ProgramBounds(codec.record(Grammar, part), part.number("deadline", above=0))
         with reading_part(fields, "healing") as part:
             healing = _read_healing(codec, part, removal.plan.seed)
         with reading_part(fields, "calibration") as part:
@@ -131,7 +131,7 @@ def load_study(path: Path) -> Study:
             ladder = codec.record(Ladder, part, rungs=rungs, calibration=calibration)
         files = [digest_file(task.file) for task in tasks if isinstance(task, ListedTask)]
         digest = digest_together(digest_file(path), removal.digest, *files)
-        tables = {"method": method, "healing": healing, "ladder": ladder, **search}
+        tables = {"method": method, "healing": healing, "ladder": ladder, "search": search}
         study = codec.record(Study, fields, removal=removal, tasks=tasks, digest=digest, **tables)
     _refuse_misfit(study, path.name)
     return study

@@ -48,10 +48,12 @@ class Audit:
     """The model with all of those heads silenced: the native backup route."""
     without_each: tuple[int, ...]
     """The model with each of those heads alone silenced."""
+    circuit_without_heads: int
+    """The circuit with all of them silenced."""
     circuit_without_each: tuple[int, ...]
     """The circuit with each of them alone silenced."""
     without_circuit: int
-    """The model without any edge of the circuit."""
+    """The model without any edge of the circuit and with all of those heads silenced."""
     backup: tuple[int, ...]
     """The prompts that the backup route covers."""
     wrong: tuple[int, ...]
@@ -62,6 +64,11 @@ class Audit:
     def __post_init__(self) -> None:
         for counts in (self.without_each, self.circuit_without_each):
             refuse_other_heads(len(self.heads), len(counts))
+
+    @property
+    def needed(self) -> int:
+        """Return on how many prompts model and circuit both need the heads together to be right."""
+        return min(self.model - self.without_heads, self.circuit - self.circuit_without_heads)
 
     @property
     def errors(self) -> ErrorSets:

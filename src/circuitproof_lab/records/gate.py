@@ -23,8 +23,24 @@ class FrontierPoint:
     circuit: Circuit
     development: Measure
     gate: Measure
+    """On the prompts of the gate that the model itself decides right."""
     missed: Mapping[str, int]
-    """How many prompts of the gate are not decided as wanted, by template and opener."""
+    """How many of those are not decided as wanted, by template and opener."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatedPrograms:
+    """The programs that were selected with the circuit before the gate was opened, measured on it once."""
+
+    heads: int
+    """How many heads the circuit reads."""
+    found: int
+    """How many of them have a program; the circuit is asked without the others."""
+    edges: int
+    right: int
+    """How many prompts of the gate that the model itself decides right are right with the programs."""
+    right_apart: int
+    """How many of the others are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +54,10 @@ class GateOutcome:
     nested: tuple[FrontierPoint, ...]
     """The most important edges and no others, from one to all: what sparsity alone would give."""
     selected: Circuit
+    apart: tuple[int, ...]
+    """The places of the gate's prompts that the model itself decides wrong: a circuit is not asked there."""
+    programs: GatedPrograms | None
+    """Nothing where a recipe selects none, or the circuit reads no head that has one."""
 
     @property
     def trial(self) -> FrontierPoint:
@@ -51,7 +71,7 @@ class GateOutcome:
 
     @property
     def is_exact(self) -> bool:
-        """Say whether the selected circuit decided every prompt of the gate as wanted."""
+        """Say whether the selected circuit decided all as wanted that the model itself decides right."""
         return self.trial.gate.agreed == self.trial.gate.prompts
 
     def to_json(self) -> dict[str, Json]:

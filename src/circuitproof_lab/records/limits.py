@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from circuitproof.errors import DeclarationError
 from circuitproof.files.codec import Positive
 
-BEYOND = "beyond.json"
+LIMITS = "limits.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beyond:
+class PatternLimits:
     """What is proved of all prompts up to a length that hold just one opener, and where that ends."""
 
     task: str

@@ -2,5 +2,5 @@
 
 Names: `template.ProgramTemplate`, `template.Signature`, `template.FilledTemplate`, `template.MooreMachine`,
 `synthesis.TemplateSynthesis`, `relation.Relation`, `network.Network`, `equivalence.EquivalenceReplies`,
-`study.StudyPlan`, `study.run_study`, `report.SurrogateReport`.
+`study.StudyPlan`, `study.run_study`, `report.report_of`.
 """

@@ -2,29 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.files.canonical import Digest, Json, digest_json
 from circuitproof.files.reading import Fields, read_json, reading
 from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.records.surrogate import Basis
 from circuitproof_lab.surrogate.template import Signature
 from circuitproof_lab.surrogate.words import Word, Words, read_words
 
 _MOST_ANSWERS = 256
 """A meaning is stored with a byte per word."""
-
-
-class Basis(StrEnum):
-    """How the answers of a teacher are known."""
-
-    LISTED = "listed"
-    """Somebody's table says so."""
-    EXACT = "exact"
-    """Computed from the weights in exact arithmetic."""
-    MEASURED = "measured"
-    """Measured in FP32, because the teacher has an operator without exact values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from circuitproof.tasks.alphabet import Alphabet, sparse_alphabet
 from circuitproof.tasks.domain import Domain, Prompt
 from circuitproof.tasks.rules import AnswerTable, ClassTable
 from circuitproof.tasks.task import Task
-from circuitproof_lab.surrogate.relation import Basis, Relation
+from circuitproof_lab.records.surrogate import Basis
+from circuitproof_lab.surrogate.relation import Relation
 from circuitproof_lab.surrogate.words import MOST_LISTED, Word, Words
 
 

@@ -14,7 +14,14 @@ from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.tasks.task import Task
 from circuitproof_lab.train.corpus import DocumentUse
-from circuitproof_lab.train.windows import EVALUATION_WINDOWS, NO_TARGET, Batch, TokenRow, Windows
+from circuitproof_lab.train.windows import (
+    EVALUATION_WINDOWS,
+    NO_TARGET,
+    Batch,
+    TokenRow,
+    Windows,
+    next_token_loss,
+)
 
 
 @runtime_checkable
@@ -31,6 +38,10 @@ class Data(Protocol):
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return named measures of the model as it is now."""
+        ...
+
+    def measure_whole(self, model: Transformer) -> Mapping[str, float]:
+        """Return named measures by which trained models are compared, on all that there is for it."""
         ...
 
     @property
@@ -75,6 +86,16 @@ class TaskData:
             measures[f"{task.name} worst margin"] = score.worst_margin
         return measures
 
+    def measure_whole(self, model: Transformer) -> Mapping[str, float]:
+        """Return the loss over all prompts, what is measured in training, and how large the residual is."""
+        with torch.no_grad():
+            rows = self._rows.on(model.device)
+            loss = next_token_loss(model(rows.tokens), rows.targets).item()
+            prompts = [prompt for task in self._tasks for prompt in task.prompts]
+            ends = [model.final_residual(model.tokens_of([prompt])) for prompt in prompts]
+        size = torch.cat(ends).square().mean().sqrt().item()
+        return {"loss": loss, **self.evaluate(model), "final residual": size}
+
 
 class CorpusData:
     """Windows of the tokens of a corpus; every next token is wanted."""
@@ -100,19 +121,19 @@ class CorpusData:
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return loss and perplexity on some windows for development and of the second corpus."""
-        return self._measures(
-            model, {DocumentUse.DEVELOPMENT: EVALUATION_WINDOWS, DocumentUse.SECOND: EVALUATION_WINDOWS}
-        )
+        measures: dict[str, float] = {}
+        for part in (DocumentUse.DEVELOPMENT, DocumentUse.SECOND):
+            loss = self._parts[part].loss(model, self._size, EVALUATION_WINDOWS)
+            measures |= {f"{part} loss": loss, f"{part} perplexity": exp(loss)}
+        return measures
 
     def measure_whole(self, model: Transformer) -> Mapping[str, float]:
-        """Return loss and perplexity on all that is held out and all of the second corpus."""
-        parts = (DocumentUse.HELD_OUT, DocumentUse.SECOND)
-        return self._measures(model, {part: self._parts[part].apart for part in parts})
-
-    def _measures(self, model: Transformer, windows: Mapping[DocumentUse, int]) -> Mapping[str, float]:
-        losses = {part: self._parts[part].loss(model, self._size, count) for part, count in windows.items()}
-        named = [((f"{part} loss", loss), (f"{part} perplexity", exp(loss))) for part, loss in losses.items()]
-        return dict(pair for pairs in named for pair in pairs)
+        """Return the loss on all that is held out, and the perplexity on all of the second corpus."""
+        held_out, second = (self._parts[part] for part in (DocumentUse.HELD_OUT, DocumentUse.SECOND))
+        return {
+            "loss": held_out.loss(model, self._size, held_out.apart),
+            "perplexity": exp(second.loss(model, self._size, second.apart)),
+        }
 
 
 def _padded(rows: Sequence[tuple[tuple[int, ...], int]]) -> Batch:

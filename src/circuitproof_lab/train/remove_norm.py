@@ -1,6 +1,6 @@
 """Fading norms out in training: each LayerNorm becomes the same affine map with a fixed deviation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import TypeAlias
@@ -99,16 +99,21 @@ class Fading:
 
 def make_fading(model: Transformer) -> None:
     """Replace every LayerNorm of a model by one that can fade; what the model computes stays the same."""
+    swap_norms(model, FadingNorm)
+
+
+def swap_norms(model: Transformer, make: Callable[[NormLayer, LayerNorm], NormLayer]) -> None:
+    """Replace every LayerNorm of a model by what is made of it."""
     kind = model.architecture.norm
     if not isinstance(kind, LayerNorm):
         raise InputError(
-            f"the model's norm is {type(kind).__name__}, want LayerNorm; there is nothing to remove here"
+            f"the model's norm is {type(kind).__name__}, want LayerNorm; there is nothing to replace here"
         )
     if not model.graph.has_mlps:
-        raise InputError("the model has no MLPs (mlp_width 0); norms are removed from models that have")
+        raise InputError("the model has no MLPs (mlp_width 0); norms are replaced in models that have")
     for site in all_sites(model.architecture.layers):
         holder = _holder(model, site)
-        holder.norm = FadingNorm(holder.norm, kind)
+        holder.norm = make(holder.norm, kind)
 
 
 def fading_norms(model: Transformer) -> Mapping[Site, FadingNorm]:

@@ -29,6 +29,7 @@ def test_a_model_that_needs_its_head_has_no_backup():
     found = audit(model, quotes(model), [HEAD])
     assert (found.model, found.circuit, found.prompts) == (128, 128, 128)
     assert (found.without_heads, found.without_each, found.circuit_without_each) == (0, (0,), (0,))
+    assert (found.circuit_without_heads, found.needed) == (0, 128)
     assert found.without_circuit == 0
     assert found.backup == ()
 
@@ -55,13 +56,15 @@ def test_counts_are_those_of_the_lesioned_circuits():
     )
     found = audit(model, Behaviour(task, circuit), heads)
     everything = whole(model.graph)
-    lesions = [everything, silence(everything, heads), everything.without(*circuit.edges)]
+    gap = silence(everything.without(*circuit.edges), heads)
+    lesions = [everything, silence(everything, heads), gap, silence(circuit, heads)]
     alone = [silence(base, [head]) for base in (everything, circuit) for head in heads]
     rights = [score.right for score in score_circuits(model, task, [*lesions, *alone])]
     assert rights == [
         found.model,
         found.without_heads,
         found.without_circuit,
+        found.circuit_without_heads,
         *found.without_each,
         *found.circuit_without_each,
     ]
@@ -84,3 +87,13 @@ def test_an_audit_reads_back():
     found = audit(model, quotes(model), [HEAD])
     with reading(to_json(found), "audit") as fields:
         assert Codec().record(Audit, fields) == found
+
+
+def test_the_whole_circuit_lesion_does_not_see_the_heads_readouts():
+    """With the circuit its program heads are silenced, so that no calibration can change what is left."""
+    model = quote_model()
+    before = audit(model, quotes(model), [HEAD])
+    stronger = replace_tensors(model, {"head.0.0.output.weight": 5 * model.attentions[0].output[0].detach()})
+    bypass = replace(quotes(model), circuit=circuit_of(model.graph, [Edge(EMBED, HEAD)]))
+    assert audit(stronger, quotes(model), [HEAD]).without_circuit == before.without_circuit
+    assert audit(stronger, bypass, [HEAD]).without_circuit == audit(model, bypass, [HEAD]).without_circuit

@@ -18,7 +18,7 @@ def trial(generation, edges, agreed, margin, task="quotes"):
     gate, seen = Measure(0.0, agreed, 8, margin), Measure(0.0, 16, 16, 1.0)
     kept = [Circuit(GRAPH, frozenset(GRAPH.edges()[:count])) for count in (edges, edges + 1)]
     one, other = (FrontierPoint("threshold", circuit, seen, gate, {}) for circuit in kept)
-    return GateOutcome(generation, task, (one,), (other,), one.circuit)
+    return GateOutcome(generation, task, (one,), (other,), one.circuit, (), None)
 
 
 EXACT = [trial("A", 3, 8, 0.5), trial("B", 3, 8, 0.5, "brackets")]

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from fractions import Fraction
 
 import pytest
 
@@ -10,14 +11,11 @@ from circuitproof.errors import InputError
 from circuitproof.reports.bundle_view import BundleView
 from circuitproof_lab.figures import gallery
 from circuitproof_lab.figures.gallery import KINDS, write_figures
-from circuitproof_lab.figures.radii import RadiiByAnswer, spread_of
 from circuitproof_lab.figures.style import write_drawing
 from run_folders import BEHAVIOUR, LESION, ROUND
 from run_folders import FILES as RUN_FILES
 
 LESIONS = [{**LESION, "worst_margin": -1.0, "where": where} for where in ("model", "circuit")]
-SPREAD = {"mean": 0.5, "least": 0.25, "most": 1.0}
-VARIANT = {"name": "one", "loss_change": SPREAD, "perplexity_change": SPREAD, "paper_change": None}
 ACCOUNT = {
     "model": "build/model",
     "variant": "BandNorm",
@@ -30,9 +28,9 @@ FILES = {
     "found/A/quotes/gate.result.json": RUN_FILES["A/quotes/gate.result.json"],
     "made/quotes/base.json": {**RUN_FILES["quotes/exact.json"], "name": "base"},
     "healed/seed-1/plain/migration.json": {**ROUND, "behaviours": [{**BEHAVIOUR, "lesions": LESIONS}]},
-    "compared/comparison.json": {"variants": [VARIANT, VARIANT]},
+    "compared/comparison.json": RUN_FILES["comparison.json"],
     "cost.json": {"accounts": [ACCOUNT]},
-    "taught/quotes/study.json": {"report": {"name": "quotes", "verdict": "proved", "words": 3}},
+    "taught/quotes/study.json": RUN_FILES["explained/study.json"],
 }
 
 
@@ -42,8 +40,7 @@ def study(tmp_path):
     for name, content in FILES.items():
         (tmp_path / "study" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "study" / name).write_text(json.dumps(content))
-    bundle = next(view.bundle.path for view in views() if isinstance(spread_of(view), RadiiByAnswer))
-    shutil.copytree(bundle, tmp_path / "study" / "proof" / "bundle")
+    shutil.copytree(viewed.quotes_bundle(Fraction(1, 100)), tmp_path / "study" / "proof" / "bundle")
     return tmp_path / "study"
 
 
@@ -80,7 +77,7 @@ def test_a_bundle_that_does_not_hold_is_not_drawn(study, tmp_path):
     """A figure of it would look like a result."""
     (study / "proof" / "bundle" / "claim.json").write_text("{}")
     found = write_figures([study], tmp_path / "figures")
-    assert [one.name for one in found if one.kind in ("circuit", "radii")] == [None, None]
+    assert [one.name for one in found if one.kind in ("circuit", "structure", "radii")] == [None] * 3
 
 
 def test_two_sources_of_one_name_have_figures_of_two_names(study, tmp_path):

@@ -15,6 +15,7 @@ def state(task, name, model):
         without_heads=4,
         without_each=(),
         circuit_without_each=(),
+        circuit_without_heads=1,
         without_circuit=2,
         backup=(0, 1, 2, 3),
         wrong=(),

@@ -86,7 +86,7 @@ def test_page_terminal_json_and_api_say_what_a_study_wrote(folder):
     told = json.loads(run_command("show", folder, "--json").output)
     study = told["study"]
     assert study["viabilities"][0]["strata"] == FILES["quotes/viability.json"]["strata"]
-    assert study["beyonds"][0]["verdicts"] == FILES["quotes/beyond/beyond.json"]["verdicts"]
+    assert study["limits"][0]["verdicts"] == FILES["quotes/limits/limits.json"]["verdicts"]
     assert study["programs"][0]["accepted"] == FILES["quotes/accepted.json"]
     assert told["rungs"][0]["errors"] == {"wrong": 2, "uncovered": 7, "both": 1}
     (judged,) = read_run(folder).bundles
@@ -98,6 +98,16 @@ def test_a_run_that_has_not_chosen_yet_has_no_rung_of_record(folder):
     """What was not written down is not guessed."""
     (folder / "quotes" / "chosen.json").unlink()
     assert "of record" not in " ".join(look_at(folder, Beside()).text().split())
+
+
+def test_explanations_and_variants_are_told_with_what_refutes_and_how_far_they_are(folder):
+    """As the stages wrote them: the word, the spread over seeds, the control beside the source."""
+    said = " ".join(look_at(folder, Beside()).text().split())
+    assert "12/12" in said
+    assert "[2, 0, 2]" in said
+    assert "0.5 (0.25 to 1)" in said
+    assert "+0.5 (+0.25 to +1) against" in said
+    assert "is failed" in said
 
 
 @pytest.mark.parametrize("key", ["narrowing", "least"])

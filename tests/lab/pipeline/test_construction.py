@@ -7,18 +7,20 @@ import pytest
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.errors import CircuitproofError, InputError, NumericError
+from circuitproof.files.records import read_record
 from circuitproof.forward.frozen import open_model
 from circuitproof.nn.checkpoint import load_model, save_model
 from circuitproof.proof.battery import prove
 from circuitproof.proof.evidence import OneTensor
+from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.lesion_identity import LesionIdentity, identity_with
 from circuitproof.proof.verdict import Verdict
 from circuitproof_check.main import Outcome, check
 from circuitproof_lab.distill.calibrate import calibrate
-from circuitproof_lab.pipeline import construction
 from circuitproof_lab.pipeline.construction import construct
 from circuitproof_lab.pipeline.construction_recipe import RungChoice, SeededBase, load_construction
 from circuitproof_lab.pipeline.stages import calibrate as stage
+from circuitproof_lab.records.proof import NecessityWitnesses
 from constructions import TEXT, write_construction
 
 
@@ -131,7 +133,7 @@ def test_a_rung_that_changes_the_rest_of_the_model_is_refused(tmp_path, monkeypa
         after.mlps[1].down_bias.data += 0.5
         return after
 
-    monkeypatch.setattr(construction, "calibrated", reaching)
+    monkeypatch.setattr(stage, "calibrated", reaching)
     loaded = load_construction(write_construction(tmp_path, {'"scalar", "readout"': '"scalar"'}))
     with pytest.raises(NumericError, match="scalar does not compute the bits it did before: something"):
         construct(loaded, tmp_path / "run")
@@ -142,6 +144,32 @@ def test_no_rung_that_passes_is_a_sentence(tmp_path):
     loaded = load_construction(write_construction(tmp_path, {'"scalar", "readout"': '"scalar"'}))
     with pytest.raises(InputError, match=r"quotes: no rung passes its gates; the best, scalar, has .* of 64"):
         construct(loaded, tmp_path / "run")
+
+
+def test_a_rung_whose_programs_are_not_needed_together_does_not_pass(tmp_path):
+    """Joint necessity is declared: here more is asked for than any model of 64 prompts can need."""
+    path = write_construction(tmp_path, {"joint_necessity = 1": "joint_necessity = 65"})
+    with pytest.raises(InputError, match=r"needs its programs together on \d+ where 65 are asked for"):
+        construct(load_construction(path), tmp_path / "run")
+
+
+def test_what_is_left_without_the_circuit_is_the_same_in_every_state(built):
+    """The whole-circuit lesion takes the program heads too, so no rung can change it."""
+    _, (artifact,) = built
+    assert len({state.audit.without_circuit for state in artifact.states}) == 1
+    assert all(state.audit.needed >= 1 for state in artifact.states if state.passes)
+
+
+def test_every_witness_of_necessity_is_recorded_beside_the_bundle(built):
+    """The bundle keeps one prompt for each edge; the record has all, as the proof counted them."""
+    folder, (artifact,) = built
+    kept = read_record(folder / "run" / "quotes" / "proof" / "circuit.witnesses.json", NecessityWitnesses)
+    (answer,) = [one for one in artifact.proof.battery.answers if one.prop.kind is Kind.NECESSITY]
+    assert [(one.edge, one.flips, one.ties) for one in kept.edges] == [
+        (str(one.edge), one.flips, one.ties) for one in answer.findings.edges
+    ]
+    assert len(kept.edges) == 3
+    assert all(len(one.flips) + len(one.ties) > 1 for one in kept.edges)
 
 
 def test_a_trained_model_can_be_the_base(built, tmp_path):

@@ -9,6 +9,7 @@ from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import Graph, Head
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import readable_json
+from circuitproof.files.records import read_record
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.verdict import Verdict
 from circuitproof_check.main import Outcome, check
@@ -16,6 +17,7 @@ from circuitproof_lab.commands.distillation import show_stage
 from circuitproof_lab.distill.migrate import Fate
 from circuitproof_lab.pipeline.distillation import CHASE, distill
 from circuitproof_lab.pipeline.distillation_recipe import load_distillation_recipe
+from circuitproof_lab.records.blocks import BlockRegression
 from distill_recipes import write_distillation
 
 SEED = 6
@@ -78,6 +80,17 @@ def test_the_final_circuits_have_no_neural_attention_and_prove_all_four_properti
         kinds = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY, Kind.ROBUSTNESS)
         assert proof.verdicts == dict.fromkeys(kinds, Verdict.PROVED)
         assert check(proof.bundle, report.rounds[-1].model)[0] is Outcome.VALID
+
+
+def test_each_declared_circuit_is_compared_with_its_blocks(finished):
+    """Block regression, before any head gets a program; the model's decisions are right in both."""
+    _, out, report, _ = finished
+    for one in report.rounds[0].migrations:
+        name = f"{one.behaviour.task.name}.blocks.json"
+        kept = read_record(out / f"seed-{SEED}" / "declared" / name, BlockRegression)
+        assert (kept.task, kept.prompts) == (one.behaviour.task.name, one.behaviour.task.size)
+        assert kept.right == kept.prompts
+        assert kept.heads == len(one.behaviour.circuit.live().heads())
 
 
 def test_scoring_parameters_are_counted_before_and_after(finished):

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from circuitproof.errors import DeclarationError, InputError, InvalidError
-from circuitproof.files.canonical import digest_bytes
+from circuitproof.files.canonical import digest_bytes, digest_json
 from circuitproof.files.locked import locked
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.generator import Generator, NamedTokens, PromptTemplate, Slot, deal
-from circuitproof_lab.pipeline.ledger import Burned, Declared, Ledger, Measured, Viewed
+from circuitproof_lab.pipeline.ledger import Burned, Declared, Ledger, Measured, Retired, Viewed
 from circuitproof_lab.pipeline.manifest import Development, Gate, Split
 
 GENERATOR = Generator(
@@ -50,7 +50,7 @@ def test_a_gate_is_burned_before_its_task_is_handed_out(ledger):
     assert events(ledger) == [Declared, Viewed, Burned]
     ledger.record(Gate(SECOND), 7)
     assert events(ledger) == [Declared, Viewed, Burned, Measured]
-    assert ledger.entries()[-1].event == Measured(SECOND.digest, 7, 8)
+    assert ledger.entries()[-1].event == Measured(SECOND.digest, 7, 8, 0)
 
 
 def test_a_gate_has_no_task_of_its_own():
@@ -230,4 +230,53 @@ def test_a_manifest_says_how_it_covers_its_domain():
     assert manifest["opener_positions"] == [3]
     assert manifest["lengths"] == [6, 6]
     assert manifest["vocabulary"] == str(GENERATOR.vocabulary_digest)
-    assert len(manifest["prompts"]) == 8
+    assert manifest["tokenizer"] == str(GENERATOR.tokenizer_digest)
+    assert manifest["aligned"] == len(manifest["prompts"]) == 8
+    first, row = manifest["prompts"][0], FIRST.rows[0]
+    assert first == {
+        "tokens": list(row.prompt),
+        "text": row.text,
+        "template": "six",
+        "stratum": "six",
+        "opener": row.opener,
+        "position": 3,
+        "aligned": True,
+    }
+
+
+def test_the_digest_of_a_prompt_set_is_that_of_its_tokens():
+    """Whoever has the list can compute it; another order is another list."""
+    manifest = FIRST.to_json()
+    assert manifest["prompt_set"] == str(digest_json([one["tokens"] for one in manifest["prompts"]]))
+    turned = Split("first", GENERATOR, FIRST.rows[::-1])
+    assert turned.to_json()["prompt_set"] != manifest["prompt_set"]
+
+
+def test_what_the_model_itself_misses_is_told_apart(ledger):
+    """A circuit is judged on the rest of the gate."""
+    ledger.burn(Gate(SECOND), **TRIAL)
+    ledger.record(Gate(SECOND), 5, apart=2)
+    event = ledger.entries()[-1].event
+    assert event == Measured(SECOND.digest, 5, 6, 2)
+    assert event.words().startswith("gate measured, 5 of 6 right, 2 more that the model itself misses: ")
+
+
+def test_other_programs_are_another_trial(ledger):
+    """A gate is opened for a circuit with its programs."""
+    ledger.burn(Gate(SECOND), **TRIAL, programs=digest_bytes(b"programs"))
+    with pytest.raises(InputError, match="is not fresh"):
+        ledger.burn(Gate(SECOND), **TRIAL)
+
+
+def test_a_gate_that_was_never_opened_is_retired_and_cannot_be_opened_any_more(ledger):
+    """Prompts of generations that were not opened enter the ledger when the domain is declared."""
+    ledger.burn(Gate(THIRD), **TRIAL)
+    for gate in (SECOND, THIRD, SECOND):
+        ledger.retire(Gate(gate), RECIPE)
+    assert events(ledger) == [Declared, Viewed, Burned, Retired]
+    assert "never opened, declared as domain" in ledger.entries()[-1].event.words()
+    ledger.refuse_stale(RECIPE, [Gate(SECOND)])
+    with pytest.raises(InputError, match="is not fresh"):
+        ledger.refuse_stale(digest_bytes(b"other"), [Gate(SECOND)])
+    with pytest.raises(InputError, match="is not fresh"):
+        ledger.burn(Gate(SECOND), **TRIAL)

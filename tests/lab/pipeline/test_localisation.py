@@ -197,6 +197,30 @@ def test_attribution_is_computed_once_if_extraction_went_by_it(tmp_path, monkeyp
     assert len(seen) == times * len(outcomes)
 
 
+def test_what_the_model_itself_misses_on_a_gate_is_counted_apart(protocol, tmp_path, monkeypatch):
+    """No circuit is asked there, the ledger counts them, and nothing is selected on them later."""
+    real = gate.places_right
+    monkeypatch.setattr(
+        gate,
+        "places_right",
+        lambda model, task: tuple(set(real(model, task)) - {0, 3} if task.size == 16 else real(model, task)),
+    )
+    first, second = localise(protocol, tmp_path / "run").outcomes
+    assert (first.apart, first.trial.gate.prompts, first.is_exact) == ((0, 3), 14, True)
+    assert second.seen == 8 + 14
+    measured = [e.event for e in Ledger(tmp_path / "run" / LEDGER).entries() if isinstance(e.event, Measured)]
+    assert [(event.right, event.prompts, event.apart) for event in measured] == [(14, 14, 2), (32, 32, 0)]
+    dealt = json.loads((tmp_path / "run" / "B" / "quotes" / "development.json").read_text())
+    assert dealt[1]["name"] == "quotes A gate, as far as the model decides it right"
+
+
+def test_a_gate_of_which_the_model_does_nothing_is_refused(protocol, tmp_path, monkeypatch):
+    """An empty gate would be exact."""
+    monkeypatch.setattr(gate, "places_right", lambda _model, _task: ())
+    with pytest.raises(InputError, match="the model itself decides none of the 16 prompts of a gate right"):
+        localise(protocol, tmp_path / "run")
+
+
 def test_nested_circuits_show_what_sparsity_alone_gives(protocol, tmp_path):
     """From the most important edge to all of them, measured on development data and on the gate."""
     outcome = localise(protocol, tmp_path / "run").outcomes[0]

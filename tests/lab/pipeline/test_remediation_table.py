@@ -13,9 +13,9 @@ from circuitproof.nn.checkpoint import load_model
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.regions.search import Effort, Method
 from circuitproof.proof.verdict import Verdict
-from circuitproof.solvers.choices import Engine
+from circuitproof.solvers.choices import Asking, Engine
 from circuitproof.tasks.brackets import toy_brackets
-from circuitproof.verbs.cross_check import Asking, cross_check
+from circuitproof.verbs.cross_check import cross_check
 from circuitproof.verbs.verification import Request, parse_properties, verify
 from circuitproof_check.main import Outcome, check
 

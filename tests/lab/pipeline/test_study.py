@@ -11,16 +11,26 @@ import pytest
 from circuitproof.circuits.graph import Head
 from circuitproof.cli.main import main
 from circuitproof.errors import ExitCode, InputError
+from circuitproof.files.canonical import digest_file, digest_json
+from circuitproof.files.records import read_record
 from circuitproof.files.sealed import read_manifest
 from circuitproof.forward.frozen import open_model
 from circuitproof.models.declaration import read_declaration
+from circuitproof.models.tokenizer import FileTokenizer
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.proof.verdict import Verdict
 from circuitproof.reports.words import listed_tokens
 from circuitproof.tasks.alphabet import Alphabet
+from circuitproof.tasks.generator import Pool, deal
+from circuitproof.tasks.rules import ClassTable
 from circuitproof_check.main import Outcome, check
+from circuitproof_lab.pipeline.ledger import Burned, Declared, Ledger, Retired, Viewed
+from circuitproof_lab.pipeline.localisation import LEDGER
+from circuitproof_lab.pipeline.manifest import Split
 from circuitproof_lab.pipeline.study import StudyReport, run_study
 from circuitproof_lab.pipeline.study_recipe import Study, load_study
+from circuitproof_lab.records.blocks import BlockRegression
+from circuitproof_lab.records.proof import TokenRelation
 from floats import agree
 from studies import write_study
 
@@ -125,6 +135,77 @@ def test_a_study_that_is_killed_at_every_stage_ends_with_the_same_digests(finish
     assert digests(tmp_path / "run") == digests(out)
 
 
+def test_gates_are_dealt_before_the_model_is_asked(finished):
+    """They are those of the whole pool, whatever the base decides; it is asked for all the others."""
+    study, out, _ = finished
+    (task,), tokenizer = study.tasks, FileTokenizer(out / "corpus" / "tokenizer.json")
+    pool = task.generator(tokenizer, study.salt, Pool(study.domain.fillings, study.domain.strata))
+    sizes = [size for one in study.generations for size in (one.development, one.gate) if size]
+    _, *gates = deal(pool.order(), sizes, 2)
+    for generation, rows in zip("AB", gates, strict=True):
+        path = out / "localisation" / generation / "quotes" / "gate.json"
+        if path.exists():
+            prompts = [tuple(one["tokens"]) for one in json.loads(path.read_text())["prompts"]]
+            assert prompts == [row.prompt for row in rows]
+    (_, viewed, *_) = (entry.event for entry in Ledger(out / "localisation" / LEDGER).entries())
+    hidden = {row.prompt for rows in gates for row in rows}
+    asked = tuple(row for row in pool.order() if row.prompt not in hidden)
+    assert viewed.prompts == Split("asked", pool, asked).prompt_digests()
+
+
+def test_every_prompt_of_the_domain_is_in_the_ledger(finished):
+    """Also those of generations whose gates were never opened; and the manifest pins them all."""
+    study, out, found = finished
+    events = [entry.event for entry in Ledger(out / "localisation" / LEDGER).entries()]
+    looked = [event for event in events if isinstance(event, Viewed | Burned | Retired)]
+    seen = {prompt for event in looked for prompt in event.prompts}
+    manifest = json.loads((out / "quotes" / "declared.prompts.json").read_text())
+    (report,) = found.tasks
+    assert report.artifact is not None
+    claimed = report.artifact.proof.battery.claim.task
+    assert [tuple(one["tokens"]) for one in manifest["prompts"]] == list(claimed.prompts)
+    vocabulary = manifest["vocabulary"]
+    digests = {digest_json([vocabulary, "quotes", one["tokens"]]) for one in manifest["prompts"]}
+    assert len(digests) == study.prompts
+    assert digests <= seen
+    assert report.domain is not None
+    assert report.domain.manifest == digest_file(out / "quotes" / "declared.prompts.json")
+
+
+def test_a_gate_is_opened_for_a_circuit_and_its_programs(finished):
+    """Programs are selected on development data, and the ledger pins them when the gate burns."""
+    _, out, found = finished
+    burned = [
+        one.event for one in Ledger(out / "localisation" / LEDGER).entries() if isinstance(one.event, Burned)
+    ]
+    assert burned
+    assert all(event.programs is not None for event in burned)
+    assert list((out / "localisation" / "A" / "quotes").glob("program.*.json"))
+    for outcome in found.tasks[0].outcomes:
+        assert outcome.programs is not None
+        assert 0 <= outcome.programs.right <= outcome.trial.gate.prompts
+
+
+def test_the_heads_of_the_circuit_are_compared_with_their_blocks(finished):
+    """A step of its own with a record, before any program is looked for."""
+    _, out, found = finished
+    (report,) = found.tasks
+    assert report.blocks == read_record(out / "quotes" / "blocks.json", BlockRegression)
+    assert report.circuit is not None
+    assert report.blocks.head_edges == len(report.circuit.live()) <= report.blocks.block_edges
+    assert report.blocks.right == report.blocks.prompts
+
+
+def test_the_relation_of_a_study_is_the_type_of_the_opener(finished):
+    """Two classes, with the token relation measured beside it, exactly."""
+    (report,) = finished[2].tasks
+    assert report.artifact is not None
+    claimed = report.artifact.proof.battery.claim.task
+    assert isinstance(claimed.relation, ClassTable)
+    assert len(claimed.classes()) == 2
+    assert report.artifact.measures.by_token == TokenRelation(2, 2)
+
+
 def test_a_corpus_that_changed_is_refused(finished):
     """A study goes on only with the text that it began with."""
     study, out, _ = finished
@@ -151,7 +232,8 @@ def test_a_task_that_the_model_cannot_do_stops_and_says_where(finished, tmp_path
     assert report.outcomes == ()
     assert report.stopped is not None
     assert "0 of 3 strata stay with 0 balanced prompts, 36 are wanted" in report.stopped
-    assert not (tmp_path / "run" / "localisation").exists()
+    events = [entry.event for entry in Ledger(tmp_path / "run" / "localisation" / LEDGER).entries()]
+    assert [type(event) for event in events] == [Declared, Viewed]
 
 
 def test_a_base_with_other_tokens_is_refused(finished, tmp_path):
@@ -186,20 +268,30 @@ def test_the_command_tells_the_report_and_writes_its_page(finished, monkeypatch,
         return capsys.readouterr().out
 
     said = run()
-    for words in ("3 of 3 strata stay", "add 1 when", "is of record", "the checker says valid", "beyond"):
+    for words in ("3 of 3 strata stay", "add 1 when", "is of record", "the checker says valid", "limits: on"):
         assert words in said
     (program, *_) = found.tasks[0].installed.programs.values()
     names = read_declaration(found.base).tokens.named()
     assert listed_tokens(names, program.tokens()) in " ".join(re.sub("[│┃]", " ", said).split())
     page = (out / "report.html").read_text()
-    for part in ("viability", "searches", "healing", "calibration", "audit", "beyond", "proofs"):
+    for part in (
+        "viability",
+        "searches",
+        "healing",
+        "calibration",
+        "audit",
+        "limits",
+        "domain",
+        "blocks",
+        "proofs",
+    ):
         assert f'<section id="{part}"' in page
     (task,) = found.tasks
     assert task.artifact is not None
-    assert task.beyond is not None
+    assert task.limits is not None
     assert task.installed is not None
     heads = [f">{one.head}<" for one in task.installed.searches]
-    for words in (task.artifact.why, "where one decision is wrong", f"{task.beyond.cells} cells", *heads):
+    for words in (task.artifact.why, "where one decision is wrong", f"{task.limits.cells} cells", *heads):
         assert words in page
     told = json.loads(run("--json"))
     assert told["tasks"][0]["checked"]["outcome"] == "valid"

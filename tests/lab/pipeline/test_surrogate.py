@@ -6,10 +6,13 @@ from hypothesis import HealthCheck, given, settings
 from circuitproof.errors import InputError
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.proof.verdict import Verdict, worst
-from circuitproof_lab.pipeline import surrogate
+from circuitproof_lab.pipeline.stages import explain
 from circuitproof_lab.pipeline.surrogate import run_surrogate
 from circuitproof_lab.pipeline.surrogate_recipe import load_surrogate_recipe
-from circuitproof_lab.surrogate.relation import Basis
+from circuitproof_lab.records.surrogate import Basis, Disproof
+from circuitproof_lab.surrogate.machines import find_template
+from circuitproof_lab.surrogate.relation import load_relation
+from circuitproof_lab.surrogate.template import FilledTemplate
 from hand_models import ADDER, build
 from places import RECIPES
 from surrogate_twin import (
@@ -64,8 +67,8 @@ def test_random_machines_as_tables_are_explained_or_proved_to_have_no_explanatio
 def test_a_finished_run_is_read_and_not_repeated(tmp_path, monkeypatch):
     """Each stage is skipped where its result is."""
     first = run(tmp_path)
-    monkeypatch.setattr(surrogate, "fit_network", None)
-    monkeypatch.setattr(surrogate, "run_study", None)
+    monkeypatch.setattr(explain, "fit_network", None)
+    monkeypatch.setattr(explain, "run_study", None)
     assert run(tmp_path) == first
 
 
@@ -74,7 +77,7 @@ def test_an_interrupted_run_goes_on_with_the_next_stage(tmp_path, monkeypatch):
     whole = run(tmp_path)
     content = (tmp_path / "run" / "machine" / "study.json").read_bytes()
     (tmp_path / "run" / "machine" / "study.json").unlink()
-    monkeypatch.setattr(surrogate, "fit_network", None)
+    monkeypatch.setattr(explain, "fit_network", None)
     assert run(tmp_path) == whole
     assert (tmp_path / "run" / "machine" / "study.json").read_bytes() == content
 
@@ -200,3 +203,47 @@ def test_the_two_studies_of_the_recipe_on_shorter_words(tmp_path):
     assert (brackets.explanation.template, brackets.explanation.verdict) == ("counter 2", Verdict.PROVED)
     assert worst([report.verdict for report in reports]) is Verdict.PROVED
     assert {report.basis for report in reports} == {Basis.EXACT}
+
+
+def latest_mark(names):
+    """Return the latest mark that is not between two exclamation marks; ' where there is none."""
+    enclosed = {place for place in range(1, len(names) - 1) if names[place - 1] == names[place + 1] == "!"}
+    marks = [name for place, name in enumerate(names) if name != "!" and place not in enclosed]
+    return marks[-1] if marks else "'"
+
+
+def open_brackets(names):
+    """Return what closes the brackets that are open, of which more than two are two."""
+    count = 0
+    for name in names:
+        count = max(0, count + {"[": 1, "]": -1, "x": 0}[name])
+    return ("x", "]", "]]")[min(count, 2)]
+
+
+@pytest.mark.parametrize(("name", "rule"), [("quotes", latest_mark), ("brackets", open_brackets)])
+def test_the_shipped_tables_say_what_their_rules_say(name, rule):
+    """The rules are what the documentation calls our reading."""
+    relation = load_relation(RECIPES / "tables" / f"{name}.json")
+    for word in relation.words:
+        names = [relation.words.tokens.names[token] for token in word]
+        assert relation.answers.names[relation.answer(word)] == rule(names)
+
+
+def test_the_papers_counterexample_refutes_the_restricted_template_and_no_other_word_does(tmp_path):
+    """Section 8: on ! " ! teacher and surrogate choose a single quote, the program a double one."""
+    recipe = load_surrogate_recipe(RECIPES / "surrogate-tables.toml")
+    quotes, brackets = run_surrogate(recipe, tmp_path / "run")
+    explanation = quotes.explanation
+    assert (explanation.template, explanation.agreed, quotes.data) == ("latest", 12, 12)
+    assert (quotes.surrogate_agreed, quotes.words) == (39, 39)
+    assert set(explanation.replies.values()) == {"refuted by [2, 0, 2]"}
+    assert explanation.disproof == Disproof((2, 0, 2), '! " !', '"', ("'",), "'")
+    relation = load_relation(RECIPES / "tables" / "quotes.json")
+    program = FilledTemplate(find_template("latest", ""), relation.signature, explanation.choices)
+    assert [word for word in relation.words if program.automaton.answer(word) != relation.answer(word)] == [
+        (2, 0, 2)
+    ]
+    assert [closed.template for closed in quotes.closed] == ["latest", "memory", "machine 3"]
+    assert (quotes.repair.template, quotes.repair.verdict) == ("machine 4", Verdict.PROVED)
+    assert (brackets.explanation.template, brackets.explanation.verdict) == ("counter 2", Verdict.PROVED)
+    assert (brackets.data, brackets.words) == (39, 120)

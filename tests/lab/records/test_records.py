@@ -8,12 +8,16 @@ from circuitproof.errors import InputError
 from circuitproof.files.codec import to_json
 from circuitproof.files.records import read_record
 from circuitproof_lab.records.audit import BaseQuality, ChosenRung, MeasuredState, read_states
+from circuitproof_lab.records.blocks import BlockRegression
+from circuitproof_lab.records.domain import DeclaredDomain
 from circuitproof_lab.records.gate import load_outcome
 from circuitproof_lab.records.healing import Healed
-from circuitproof_lab.records.limits import Beyond
+from circuitproof_lab.records.limits import PatternLimits
 from circuitproof_lab.records.migration import RoundRecord
 from circuitproof_lab.records.norms import Attenuation, NormFold
 from circuitproof_lab.records.programs import Accepted, HeadSearch
+from circuitproof_lab.records.surrogate import SurrogateReport
+from circuitproof_lab.records.variants import VariantComparison
 from circuitproof_lab.records.viability import Viability
 from run_folders import FILES
 
@@ -25,10 +29,14 @@ KINDS = {
     "quotes/program.0.0.json": HeadSearch,
     "quotes/accepted.json": Accepted,
     "quotes/healing/healed.json": Healed,
-    "quotes/beyond/beyond.json": Beyond,
+    "quotes/limits/limits.json": PatternLimits,
+    "quotes/declared.json": DeclaredDomain,
+    "quotes/blocks.json": BlockRegression,
     "seed-0/healed/migration.json": RoundRecord,
     "attenuated/removal.json": Attenuation,
     "fold.json": NormFold,
+    "explained/study.json": SurrogateReport,
+    "comparison.json": VariantComparison,
 }
 GATE = "A/quotes/gate.result.json"
 
@@ -84,7 +92,7 @@ def test_states_come_in_the_order_of_the_ladder_and_others_last(tmp_path):
 
 def test_a_number_of_prompts_that_is_none_is_one_sentence(tmp_path):
     """The page would show it as a power of ten."""
-    path = tmp_path / "beyond.json"
-    path.write_text(json.dumps({**FILES["quotes/beyond/beyond.json"], "prompts": "many"}))
-    with pytest.raises(InputError, match=r"beyond\.json.*'many', want a whole number"):
-        read_record(path, Beyond)
+    path = tmp_path / "limits.json"
+    path.write_text(json.dumps({**FILES["quotes/limits/limits.json"], "prompts": "many"}))
+    with pytest.raises(InputError, match=r"limits\.json.*'many', want a whole number"):
+        read_record(path, PatternLimits)

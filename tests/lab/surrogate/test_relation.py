@@ -6,7 +6,8 @@ from hypothesis import given
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.files.reading import reading
 from circuitproof.tasks.alphabet import Alphabet
-from circuitproof_lab.surrogate.relation import Basis, Relation, load_relation, read_relation
+from circuitproof_lab.records.surrogate import Basis
+from circuitproof_lab.surrogate.relation import Relation, load_relation, read_relation
 from circuitproof_lab.surrogate.words import Words
 from surrogate_twin import AB, NO_YES, SMALL, random_teachers, relation_of, table_json
 

@@ -4,18 +4,21 @@ import pytest
 from safetensors.torch import load
 
 from circuitproof.errors import InputError
+from circuitproof.files.canonical import digest_bytes
+from circuitproof.files.codec import Codec, to_json
 from circuitproof.files.reading import reading
 from circuitproof.proof.verdict import Verdict
 from circuitproof.solvers.cvc5 import Cvc5
 from circuitproof.solvers.z3 import Z3
 from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.records.surrogate import SurrogateReport
 from circuitproof_lab.surrogate.equivalence import Examiners
 from circuitproof_lab.surrogate.fitting import Fitting, exact_network, fit_network
 from circuitproof_lab.surrogate.machines import TEMPLATES, ladder
 from circuitproof_lab.surrogate.network import Network, NetworkShape
 from circuitproof_lab.surrogate.registers import Constant
 from circuitproof_lab.surrogate.relation import Relation
-from circuitproof_lab.surrogate.report import read_report, report_of
+from circuitproof_lab.surrogate.report import report_of
 from circuitproof_lab.surrogate.study import StudyPlan, run_study
 from circuitproof_lab.surrogate.template import FilledTemplate
 from circuitproof_lab.surrogate.words import Words
@@ -26,6 +29,7 @@ SHORT = tuple(word for word in SMALL if len(word) <= 2)
 PLAN = StudyPlan(templates=ladder(TEMPLATES, SMALL_SIGNATURE), data=SHORT, budget=10_000)
 EVER_TWICE = automaton_teacher([(0, 1), (1, 2), (2, 2)], [0, 0, 1])
 """Yes from the second b on, wherever it stands."""
+DIGEST = digest_bytes(b"weights")
 PALINDROMES = relation_of("palindromes", SMALL, NO_YES, lambda word: int(word == word[::-1]))
 
 
@@ -48,8 +52,8 @@ def study(tmp_path):
 
 def read_back(report):
     """Write a report and read it again."""
-    with reading(report.to_json(), "report") as fields:
-        return read_report(fields)
+    with reading(to_json(report), "report") as fields:
+        return Codec().record(SurrogateReport, fields)
 
 
 def test_an_explanation_that_holds_is_proved_at_once(study):
@@ -59,7 +63,7 @@ def test_an_explanation_that_holds_is_proved_at_once(study):
     assert found.explanation is not None
     assert found.explanation.agreed == len(SMALL)
     assert found.repair is None
-    report = report_of(found, EVER_TWICE, len(SMALL))
+    report = report_of(found, EVER_TWICE, len(SMALL), DIGEST)
     assert report.outcome == "compact program certified"
     assert read_back(report) == report
 
@@ -77,7 +81,7 @@ def test_an_explanation_that_agrees_with_all_its_data_can_still_be_wrong(study):
     word = found.explanation.equivalence.counterexample.word
     assert found.explanation.program.automaton.answer(word) != both.answer(word)
     assert found.verdict is Verdict.PROVED
-    report = report_of(found, both, 4)
+    report = report_of(found, both, 4, DIGEST)
     assert (
         report.outcome
         == f"counterexample returned; repaired by {found.repair.program.template.name} and proved"
@@ -92,7 +96,7 @@ def test_a_teacher_outside_the_family_refutes_all_of_it(study):
     found = study(PALINDROMES)
     assert found.verdict is Verdict.REFUTED
     assert [one.template for one in found.refutations] == list(PLAN.templates)
-    report = report_of(found, PALINDROMES, len(SHORT))
+    report = report_of(found, PALINDROMES, len(SHORT), DIGEST)
     assert report.outcome == "counterexample returned; no program of the family repairs it"
     assert read_back(report) == report
 
@@ -101,7 +105,7 @@ def test_data_that_no_program_explains_need_no_surrogate_to_refute_the_family(st
     """The data are part of the domain."""
     found = study(PALINDROMES, replace(PLAN, templates=(Constant(),)))
     assert (found.explanation, found.verdict) == (None, Verdict.REFUTED)
-    report = report_of(found, PALINDROMES, len(SHORT))
+    report = report_of(found, PALINDROMES, len(SHORT), DIGEST)
     assert report.outcome == "no program in the family"
     assert read_back(report) == report
 
@@ -111,14 +115,14 @@ def test_a_search_cut_short_is_undecided(study):
     machines = tuple(template for template in PLAN.templates if template.name.startswith("machine"))
     fitting = study(PALINDROMES, replace(PLAN, templates=machines, budget=2))
     assert (fitting.explanation, fitting.verdict) == (None, Verdict.UNDECIDED)
-    report = report_of(fitting, PALINDROMES, len(SHORT))
+    report = report_of(fitting, PALINDROMES, len(SHORT), DIGEST)
     assert report.outcome == "search stopped in machine 2"
     assert read_back(report) == report
     idle = FilledTemplate(Constant(), SMALL_SIGNATURE, {"always": "no"})
     repairing = study(PALINDROMES, replace(PLAN, templates=machines, budget=2, hypothesis=idle))
     assert repairing.explanation is not None
     assert repairing.verdict is Verdict.UNDECIDED
-    report = report_of(repairing, PALINDROMES, len(SHORT))
+    report = report_of(repairing, PALINDROMES, len(SHORT), DIGEST)
     assert report.outcome == "counterexample returned; the search for a repair stopped in machine 2"
 
 

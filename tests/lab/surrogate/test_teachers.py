@@ -9,8 +9,8 @@ from circuitproof.errors import DeclarationError, InputError
 from circuitproof.models.operators import Attention
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.tasks.alphabet import Alphabet
+from circuitproof_lab.records.surrogate import Basis
 from circuitproof_lab.surrogate import teachers
-from circuitproof_lab.surrogate.relation import Basis
 from circuitproof_lab.surrogate.teachers import Rendering, TeacherQuestion, circuit_relation, plain_rendering
 from circuitproof_lab.surrogate.words import Words
 from floats import agree

@@ -205,10 +205,28 @@ def test_the_shortest_text_has_one_window():
 def test_a_model_that_knows_nothing_pays_log_of_the_vocabulary(length):
     """Zero weights give every token the same chance, on any number of windows."""
     model, data = Transformer(tiny_architecture()).double(), corpus_data(torch.arange(length) % 7, 5, 32, 0)
-    for first, measures in (("development", data.evaluate(model)), ("held-out", data.measure_whole(model))):
-        assert list(measures) == [f"{first} loss", f"{first} perplexity", "second loss", "second perplexity"]
-        assert agree(measures[f"{first} loss"], log(7))
-        assert agree(measures["second perplexity"], 7.0)
+    for measures in (data.evaluate(model), data.measure_whole(model)):
+        for kind, value in measures.items():
+            assert agree(value, log(7) if kind.endswith("loss") else 7.0)
+    assert list(data.evaluate(model)) == [
+        "development loss",
+        "development perplexity",
+        "second loss",
+        "second perplexity",
+    ]
+
+
+def test_what_tasks_measure_of_a_trained_model_is_what_it_does_on_each_prompt():
+    """The mean loss, and the root mean square of what the logits are read from, prompt by prompt."""
+    model, data = random_model(tiny_architecture()).double(), TaskData((UNEVEN,), 64, 1)
+    found = data.measure_whole(model)
+    answers = zip(UNEVEN.prompts, UNEVEN.answers(), strict=True)
+    rows = [(torch.tensor([prompt]), answer) for prompt, answer in answers]
+    losses = [-model(prompt)[0, -1].log_softmax(-1)[answer].item() for prompt, answer in rows]
+    ends = torch.cat([model.final_residual(prompt) for prompt, _ in rows])
+    assert agree(found["loss"], sum(losses) / len(losses))
+    assert agree(found["final residual"], ends.square().mean().sqrt().item())
+    assert found["uneven accuracy"] == data.evaluate(model)["uneven accuracy"]
 
 
 def test_evaluation_reaches_the_end_of_a_very_long_text_and_not_beyond():

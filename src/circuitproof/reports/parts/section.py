@@ -1,10 +1,13 @@
 """What every part is: a section with a title that can be linked to. And what several parts share."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from circuitproof.files.printing import shown_text
 from circuitproof.reports.elements import Child, Element, el, table
-from circuitproof_check.main import Beside
+
+if TYPE_CHECKING:
+    from circuitproof_check.main import Beside  # what only proves need not wait for the checker
 
 
 def section(name: str, title: str, *children: Child) -> Element:
@@ -40,13 +43,13 @@ def verdict_badge(verdict: str) -> Element:
     return el("span", verdict, class_=f"badge {verdict}")
 
 
-def uncompared(beside: Beside) -> str:
+def uncompared(beside: "Beside") -> str:
     """Say what the checker was not given to compare a bundle with: the model, the task, or both."""
     given = {"model": beside.against, "task": beside.task}
     return " and ".join(f"the {name}" for name, path in given.items() if path is None)
 
 
-def outcome_badge(outcome: str, beside: Beside) -> Element:
+def outcome_badge(outcome: str, beside: "Beside") -> Element:
     """Return the checker's word; that of what is valid says too if something was not compared."""
     if outcome != "valid" or not uncompared(beside):
         return verdict_badge(outcome)

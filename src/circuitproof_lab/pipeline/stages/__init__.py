@@ -1,6 +1,9 @@
 """The stages of runs: each makes its files or its record once, and recipes list them.
 
 Names: `train.train_recipe`, `remove_norms.remove_norms`, `viability.viability_of`, `extract.extract_circuit`,
-`gate.run_generation`, `calibrate.state_of`, `calibrate.calibrated`, `heal.heal`, `prove.prove_circuit`,
-`prove_final.prove_final`, `check.check_bundle`, `measure_proof.measure_proof`, `limits.prove_beyond`.
+`gate.extract_generation`, `gate.open_generation`, `domain.declare_prompts`, `synthesise.search_programs`,
+`install.install_programs`, `calibrate.audit_ends`, `calibrate.calibrate_rungs`, `heal.heal`,
+`prove.prove_circuit`, `prove_final.prove_final`, `check.check_bundle`, `measure_proof.measure_proof`,
+`limits.find_limits`, `measure_variant.measure_variant`, `teach.teach`, `explain.fit_surrogate`,
+`explain.explain`.
 """

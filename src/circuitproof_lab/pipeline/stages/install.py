@@ -12,12 +12,9 @@ from circuitproof_lab.distill.install import install
 from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.distill.synthesis import Bounds
 from circuitproof_lab.distill.synthesise import synthesise
+from circuitproof_lab.pipeline.engine import Stopped
 
 _INSTALLED, _SYNTHESIS = "installed", "synthesis.json"
-
-
-class Stopped(Exception):  # noqa: N818  # a gate that is not met is a result, not a mistake
-    """Ends a recipe early with the sentence that its result says."""
 
 
 def install_programs(run: Run, model: Path, behaviours: Sequence[Behaviour], bounds: Bounds) -> Path:

@@ -12,26 +12,26 @@ from circuitproof.proof.effort import Effort, Pace
 from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.alphabet import Vocabulary
 from circuitproof.tasks.pattern_text import parse_pattern
-from circuitproof.tasks.rules import OnlyOpener
+from circuitproof.tasks.rules import OnlyOpener, SameOpener
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.limits import limits_of
 from circuitproof_lab.pipeline.stages.prove import bundled
-from circuitproof_lab.records.limits import BEYOND, Beyond
+from circuitproof_lab.records.limits import LIMITS, PatternLimits
 
 
-def prove_beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyond | None:
+def find_limits(run: Run, proved: Claim, longest: int, deadline: float) -> PatternLimits | None:
     """Ask the properties of a proved claim on a pattern; nothing for neural heads and tables of answers."""
     task = _pattern_task(proved.task, longest)
     if task is None or any(head not in proved.frozen.programs for head in proved.circuit.heads()):
         return None
 
-    def ask() -> Beyond:
+    def ask() -> PatternLimits:
         begin = time.perf_counter()
         effort = Effort(pace=Pace(deadline=begin + deadline, clock=time.perf_counter))
         battery = prove(replace(proved, task=task), effort)
         found = limits_of(battery, effort) if battery.verdict is Verdict.REFUTED else None
         bundled(run, battery)
-        return Beyond(
+        return PatternLimits(
             task=task.name,
             pattern=f"any{{1..{longest}}} with exactly 1 opener",
             prompts=write_rational(Fraction(task.size)),
@@ -42,15 +42,16 @@ def prove_beyond(run: Run, proved: Claim, longest: int, deadline: float) -> Beyo
             seconds=time.perf_counter() - begin,
         )
 
-    return run.record(BEYOND, Beyond, ask, f"{task.name}: beyond the domain")
+    return run.record(LIMITS, PatternLimits, ask, f"{task.name}: limits of the proof")
 
 
 def _pattern_task(task: Task, longest: int) -> Task | None:
-    """Return a task of only openers on all prompts up to a length."""
+    """Return a task of only openers on all prompts up to a length, related by the opener's token."""
     if not isinstance(task.answer, OnlyOpener):
         return None
     openers = tuple(opener for opener, _ in task.answer.answers)
     named = {*openers, *task.candidates}
     names = tuple((token, task.tokens.names[token]) for token in sorted(named))
     pattern = parse_pattern(f"any{{1..{longest}}} with exactly 1 of openers", {"openers": openers})
-    return replace(task, alphabet=Vocabulary(len(task.tokens), names), domain=pattern)
+    alphabet = Vocabulary(len(task.tokens), names)
+    return replace(task, alphabet=alphabet, domain=pattern, relation=SameOpener(openers))

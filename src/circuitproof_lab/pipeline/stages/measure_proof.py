@@ -1,7 +1,6 @@
 """The stage that compares a proof with floats, and with evaluations that share nothing."""
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -13,26 +12,33 @@ from circuitproof.nn.decisions import task_logits
 from circuitproof.proof.anchors import spread_anchors, unshared_logits
 from circuitproof.proof.known import exact_folds
 from circuitproof.proof.verdict import Battery
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProofMeasures:
-    """How exact answers compare with floats, and on how many prompts they were computed a second way."""
-
-    forward_seconds: float
-    """One float forward of the same circuit over the same prompts in torch."""
-    float_error: float
-    anchors: int
-    """On how many prompts an evaluation that shares nothing gave the same exact logits."""
-    signs: int
-    """How many branches of the activation those evaluations traced."""
+from circuitproof.tasks.domain import places_of
+from circuitproof.tasks.rules import OnlyOpener
+from circuitproof_lab.records.proof import ProofMeasures, TokenRelation
 
 
 def measure_proof(model: Path, battery: Battery, anchors: int, device: Device = CPU) -> ProofMeasures:
     """Evaluate some prompts alone and all in floats; refuse where the exact logits are not the same."""
     signs = _check_anchors(battery, anchors)
     error, seconds = _float_forward(model, battery, device)
-    return ProofMeasures(forward_seconds=seconds, float_error=error, anchors=anchors, signs=signs)
+    return ProofMeasures(
+        forward_seconds=seconds,
+        float_error=error,
+        anchors=anchors,
+        signs=signs,
+        by_token=_by_token(battery),
+    )
+
+
+def _by_token(battery: Battery) -> TokenRelation | None:
+    """Return how many classes of the same opener are decided alike, exactly, where a task has openers."""
+    task = battery.claim.task
+    if not isinstance(task.answer, OnlyOpener):
+        return None
+    folds = exact_folds(battery.folded.of(battery.claim.circuit))
+    classes = places_of(tuple(map(task.answer.opener, task.prompts))).values()
+    alike = sum(len({folds[place].decision for place in places}) == 1 for places in classes)
+    return TokenRelation(len(classes), alike)
 
 
 def _check_anchors(battery: Battery, count: int) -> int:

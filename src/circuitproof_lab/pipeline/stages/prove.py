@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from circuitproof.bundle.files import write_bundle
 from circuitproof.circuits.circuit import Circuit
@@ -18,6 +18,7 @@ from circuitproof.proof.properties.lesion_identity import identity_with
 from circuitproof.proof.trim import trim
 from circuitproof.proof.verdict import Battery, Verdict
 from circuitproof_lab.distill.lesion import Behaviour
+from circuitproof_lab.records.proof import WITNESSES, NecessityWitnesses, NeededEdge
 
 CIRCUIT, BUNDLE = "circuit.json", "bundle"
 
@@ -62,8 +63,18 @@ def prove_circuit(run: Run, asked: CircuitClaim) -> CircuitProof:
     seconds = time.perf_counter() - begin
     if asked.base is not None:
         battery = prove_also(battery, identity_with(open_model(asked.base), frozen))
+    kept = PurePath(asked.circuit_file).with_suffix(WITNESSES)
+    run.record(str(kept), NecessityWitnesses, lambda: _witnesses(battery))
     bundle = bundled(run, battery, asked.bundle_folder)
     return CircuitProof(battery, len(asked.behaviour.circuit), bundle, seconds)
+
+
+def _witnesses(battery: Battery) -> NecessityWitnesses:
+    """Return every prompt that needs an edge: a bundle keeps one of each, which is enough to be checked."""
+    task = battery.claim.task
+    found = [edge for answer in battery.answers for edge in answer.findings.edges]
+    edges = tuple(NeededEdge(str(one.edge), one.flips, one.ties) for one in found)
+    return NecessityWitnesses(task.name, task.size, edges)
 
 
 def bundled(run: Run, battery: Battery, folder: str = BUNDLE) -> Path:

@@ -6,21 +6,24 @@ from pathlib import Path
 from typing import assert_never
 
 from circuitproof.errors import InputError
-from circuitproof.files.canonical import Digest, readable_json
+from circuitproof.files.canonical import Digest, digest_json, readable_json
 from circuitproof.files.codec import to_json
 from circuitproof.files.devices import CPU, Device
 from circuitproof.files.records import read_record
 from circuitproof.files.run import Run, Tell, begin_run, silent
+from circuitproof.files.sealed import read_manifest
 from circuitproof.models.declaration import NO_PROGRAMS, Declaration
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
+from circuitproof.nn.transformer import Transformer, initialise
 from circuitproof.tasks.alphabet import BYTES, Alphabet
 from circuitproof_lab.pipeline.recipe import Recipe, TasksSource
 from circuitproof_lab.pipeline.sizes import training_size
 from circuitproof_lab.train.corpus import DocumentUse
 from circuitproof_lab.train.data import CorpusData, Data, TaskData
-from circuitproof_lab.train.loop import Watcher, train
+from circuitproof_lab.train.loop import NextToken, Trained, Watcher, fit, train
 from circuitproof_lab.train.measures import Evaluation
 from circuitproof_lab.train.tokenised import CorpusSource, TokenisedCorpus, open_corpus
+from circuitproof_lab.train.tried_norms import TriedNorm, try_norm
 from circuitproof_lab.train.workers import together
 
 MODEL = "model"
@@ -88,14 +91,48 @@ def train_model(
     """Train as the recipe says, and return where the model is; its folder holds how the training went."""
 
     def make(path: Path) -> None:
-        data, checkpoints = material.data, path.parent / _CHECKPOINTS
-        trained = train(recipe.architecture, data, recipe.plan, checkpoints, watcher, run.device)
-        history = History(recipe.name, recipe.digest, tuple(trained.evaluations))
-        files = {_HISTORY: readable_json(to_json(history)), **material.files}
-        save_model(path, StoredModel(trained.model, data.alphabet), files)
+        checkpoints = path.parent / _CHECKPOINTS
+        trained = train(recipe.architecture, material.data, recipe.plan, checkpoints, watcher, run.device)
+        _keep(path, recipe, material, trained)
         together().wait()
 
     return run.stage(MODEL, make, telling)
+
+
+def train_on(  # noqa: PLR0913, PLR0917  # what is trained on what, and what its run works with
+    recipe: Recipe, source: Path, out: Path, watcher: Watcher, corpus: Path, device: Device = CPU
+) -> StoredModel:
+    """Train a stored model on as the recipe's plan says, and return the model now in `out/model`."""
+    digest = digest_json([str(recipe.digest), to_json(read_manifest(source))])
+    with begin_run(out, recipe.name, digest, training_size(recipe.architecture), device=device) as run:
+        material = material_of(recipe, corpus)
+
+        def make(path: Path) -> None:
+            goal, model = NextToken(material.data, recipe.plan.pieces), load_model(source, device).model
+            _keep(path, recipe, material, fit(model, goal, recipe.plan, out / _CHECKPOINTS, watcher))
+
+        return load_model(run.stage(MODEL, make), device)
+
+
+def train_tried(  # noqa: PLR0913, PLR0917  # what is trained, and what its run works with
+    recipe: Recipe, tried: TriedNorm, out: Path, watcher: Watcher, corpus: Path, device: Device = CPU
+) -> Transformer:
+    """Train as the recipe says, with another norm in the place of LayerNorm, and return the model.
+
+    Only checkpoints are kept: no architecture has such a norm, so there is no model directory of it.
+    """
+    with begin_run(out, recipe.name, recipe.digest, training_size(recipe.architecture), device=device):
+        model, plan = Transformer(recipe.architecture), recipe.plan
+        initialise(model, plan.seed, plan.initial_deviation)
+        try_norm(model, tried)
+        goal = NextToken(material_of(recipe, corpus).data, plan.pieces)
+        return fit(model.to(device), goal, plan, out / _CHECKPOINTS, watcher).model
+
+
+def _keep(path: Path, recipe: Recipe, material: Material, trained: Trained) -> None:
+    history = History(recipe.name, recipe.digest, trained.evaluations)
+    files = {_HISTORY: readable_json(to_json(history)), **material.files}
+    save_model(path, StoredModel(trained.model, material.data.alphabet), files)
 
 
 def declared_by(recipe: Recipe) -> Declaration:

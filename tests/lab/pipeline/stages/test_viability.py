@@ -2,7 +2,9 @@
 
 import torch
 
+from circuitproof.circuits.graph import Graph
 from circuitproof.tasks.loading import load_listed_task
+from circuitproof_lab.pipeline.manifest import Split
 from circuitproof_lab.pipeline.prompts import TaskPrompts
 from circuitproof_lab.pipeline.stages.viability import viability_of
 from circuitproof_lab.records.viability import Narrowing
@@ -11,16 +13,19 @@ from circuitproof_lab.records.viability import Narrowing
 class Decides:
     """A model that decides as told: the only thing that is asked of it."""
 
+    graph = Graph(1, 1)
 
-def pool() -> TaskPrompts:
+
+def pool() -> Split:
     """Return the toy quotes, whose strata are the two openers."""
-    return TaskPrompts(load_listed_task("quotes"), "one")
+    source = TaskPrompts(load_listed_task("quotes"), "one")
+    return Split("pool", source, source.order())
 
 
 def deciding(monkeypatch, wrong: set[int]):
     """Let the first candidates of all prompts be right but for some places of the pool's order."""
 
-    def logits(_model, task):
+    def logits(_model, task, _circuits):
         found = torch.zeros(1, task.size, len(task.candidates))
         for place, decision in enumerate(task.decisions()):
             found[0, place, decision] = -1.0 if place in wrong else 1.0
@@ -60,7 +65,7 @@ def test_a_tie_is_not_right(monkeypatch):
     """Equal logits decide nothing."""
     monkeypatch.setattr(
         "circuitproof_lab.pipeline.stages.viability.task_logits",
-        lambda _model, task: torch.zeros(1, task.size, len(task.candidates)),
+        lambda _model, task, _circuits: torch.zeros(1, task.size, len(task.candidates)),
     )
     found = viability_of(Decides(), pool(), Narrowing.STRATA, 1, 2)
     assert all(one.right == 0 for one in found.strata)

@@ -1,4 +1,4 @@
-"""Gates say which outputs each node reads."""
+"""Masks say which outputs each node reads."""
 
 from dataclasses import replace
 
@@ -9,8 +9,8 @@ from hypothesis import given
 from circuitproof.circuits.circuit import circuit_of, empty, whole
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Graph, Head, Mlp
 from circuitproof.errors import DeclarationError
-from circuitproof.nn.gates import gates_of, source_column, target_row
-from circuitproof.nn.stream import GapStream, GatedStream
+from circuitproof.nn.edge_masks import edge_masks_of, source_column, target_row
+from circuitproof.nn.stream import GapStream, MaskedStream
 from floats import agree
 from models import random_model, random_tokens, tiny_architecture
 from strategies import circuits_in
@@ -31,32 +31,32 @@ def test_the_shared_bias_enters_a_reader_once_whatever_the_number_of_heads_it_re
     one = circuit_of(GRAPH, [Edge(Head(0, 0), LOGITS)])
     both = circuit_of(GRAPH, [Edge(Head(0, 0), LOGITS), Edge(Head(0, 1), LOGITS)])
     none = circuit_of(GRAPH, [Edge(EMBED, LOGITS)])
-    gates = gates_of([one, both, none])
-    bias = gates.head_columns(0)[-1]
-    assert gates.values[:, target_row(GRAPH, LOGITS), bias].tolist() == [1, 1, 0]
-    assert gates.values.sum((1, 2)).tolist() == [2, 3, 1]
+    masks = edge_masks_of([one, both, none])
+    bias = masks.head_columns(0)[-1]
+    assert masks.values[:, target_row(GRAPH, LOGITS), bias].tolist() == [1, 1, 0]
+    assert masks.values.sum((1, 2)).tolist() == [2, 3, 1]
 
 
 def test_nodes_that_no_circuit_uses_are_not_computed():
     """A three-edge circuit of a large model must not cost the whole model."""
     chain = circuit_of(GRAPH, [Edge(EMBED, Mlp(0)), Edge(Mlp(0), Head(1, 1)), Edge(Head(1, 1), LOGITS)])
-    gates = gates_of([chain, empty(GRAPH)])
-    assert gates.heads == ((), (1,))
-    assert gates.mlps == (True, False)
+    masks = edge_masks_of([chain, empty(GRAPH)])
+    assert masks.heads == ((), (1,))
+    assert masks.mlps == (True, False)
 
 
 def test_dead_edges_open_no_gate():
     """An edge that cannot reach logits changes nothing, so it is not computed either."""
     dead = circuit_of(GRAPH, [Edge(EMBED, Head(0, 0)), Edge(EMBED, LOGITS)])
-    assert torch.equal(gates_of([dead]).values, gates_of([dead.live()]).values)
+    assert torch.equal(edge_masks_of([dead]).values, edge_masks_of([dead.live()]).values)
 
 
 def test_no_circuits_and_mixed_graphs_are_refused():
     """An empty batch has no answer; a mixed one no common meaning."""
     with pytest.raises(DeclarationError, match="no circuits"):
-        gates_of([])
+        edge_masks_of([])
     with pytest.raises(DeclarationError, match="different graphs"):
-        gates_of([whole(GRAPH), whole(Graph(1, 2))])
+        edge_masks_of([whole(GRAPH), whole(Graph(1, 2))])
 
 
 def test_embed_reads_nothing_and_nothing_reads_logits():
@@ -71,23 +71,23 @@ def test_embed_reads_nothing_and_nothing_reads_logits():
 def test_a_stream_with_gaps_computes_what_a_gated_one_does(circuit):
     """The fast way for circuits that keep nearly everything, against the one that sums up every edge."""
     model = random_model(tiny_architecture()).double()
-    tokens, gates = random_tokens(model.architecture), gates_of([circuit])
-    streams = [GapStream(gates, model.device), GatedStream(gates, model.device)]
+    tokens, masks = random_tokens(model.architecture), edge_masks_of([circuit])
+    streams = [GapStream(masks, model.device), MaskedStream(masks, model.device)]
     fast, slow = (model._residual(tokens, stream)[..., -1, :] for stream in streams)
     assert agree(fast.expand_as(slow), slow)
 
 
-def test_only_constant_gates_of_one_nearly_whole_large_circuit_have_gaps():
-    """Gates to differentiate by, half-open ones, several circuits, small and sparse ones are summed up."""
+def test_only_constant_masks_of_one_nearly_whole_large_circuit_have_gaps():
+    """Masks to differentiate by, half-open ones, several circuits, small and sparse ones are summed up."""
     large = Graph(12, 4)
     everything = whole(large)
     assert len(large.edges()) > 1000
-    assert gates_of([everything]).is_nearly_whole
-    assert gates_of([everything.without(large.edges()[0])]).is_nearly_whole
-    assert not gates_of([whole(GRAPH)]).is_nearly_whole
-    assert not gates_of([everything, everything]).is_nearly_whole
+    assert edge_masks_of([everything]).is_nearly_whole
+    assert edge_masks_of([everything.without(large.edges()[0])]).is_nearly_whole
+    assert not edge_masks_of([whole(GRAPH)]).is_nearly_whole
+    assert not edge_masks_of([everything, everything]).is_nearly_whole
     kept = [edge for edge in large.edges() if edge.target != LOGITS or edge.source == Mlp(11)]
-    assert not gates_of([circuit_of(large, kept)]).is_nearly_whole
-    values = gates_of([everything]).values
-    assert not replace(gates_of([everything]), values=values / 2).is_nearly_whole
-    assert not replace(gates_of([everything]), values=values.requires_grad_()).is_nearly_whole
+    assert not edge_masks_of([circuit_of(large, kept)]).is_nearly_whole
+    values = edge_masks_of([everything]).values
+    assert not replace(edge_masks_of([everything]), values=values / 2).is_nearly_whole
+    assert not replace(edge_masks_of([everything]), values=values.requires_grad_()).is_nearly_whole

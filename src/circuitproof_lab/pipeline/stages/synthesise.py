@@ -10,6 +10,8 @@ from pathlib import Path
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head
 from circuitproof.circuits.spelling import load_circuit
+from circuitproof.files.canonical import Digest, digest_json
+from circuitproof.files.codec import to_json
 from circuitproof.files.records import write_record
 from circuitproof.files.run import Run
 from circuitproof.find.attribute import arrange
@@ -33,6 +35,7 @@ from circuitproof_lab.distill.lesion import Behaviour, silence
 from circuitproof_lab.distill.propose import propose
 from circuitproof_lab.distill.synthesis import Bounds
 from circuitproof_lab.distill.synthesise import freeze
+from circuitproof_lab.pipeline.protocol import ProgramBounds
 from circuitproof_lab.records.programs import ACCEPTED, AGAIN, Accepted, HeadSearch
 
 _ANY_DIVERGENCE = 1e9
@@ -57,6 +60,11 @@ class Installed:
             if one.program is not None
         }
 
+    @property
+    def digest(self) -> Digest:
+        """Return the digest of what was found for each head."""
+        return digest_json({str(one.head): to_json(one.program) for one in self.searches})
+
     def circuit_of(self, behaviour: Behaviour) -> Circuit:
         """Return the circuit without the heads that have no program."""
         neural = [one.head for one in self.searches if one.program is None]
@@ -68,9 +76,7 @@ class Installed:
         return {head: program for head, program in self.programs.items() if head in nodes}
 
 
-def find_programs(
-    run: Run, model: Transformer, behaviour: Behaviour, grammar: Grammar, deadline: float
-) -> Installed:
+def search_programs(run: Run, model: Transformer, behaviour: Behaviour, bounds: ProgramBounds) -> Installed:
     """Look for a program for each head that the circuit reads; each search has so many seconds.
 
     A head is searched for with the programs in place that were found before; one without a program stays
@@ -78,12 +84,18 @@ def find_programs(
     """
     task, found = behaviour.task, Installed(model.architecture.vocabulary, ())
     for head in behaviour.circuit.live().heads():
-        search = partial(_search, install(model, found.programs), behaviour, head, grammar, deadline)
+        search = partial(_search, install(model, found.programs), behaviour, head, bounds)
         name = f"program.{head.layer}.{head.index}.json"
         made = run.record(name, HeadSearch, search, f"{task.name}: a program for {head}")
         found = replace(found, searches=(*found.searches, made))
+    return found
+
+
+def decide_exactly(run: Run, model: Transformer, behaviour: Behaviour, found: Installed) -> Installed:
+    """Return the same programs with how many prompts their circuit decides right in exact arithmetic."""
     if not found.programs:
         return found
+    task = behaviour.task
 
     def decide() -> Accepted:
         circuit = found.circuit_of(behaviour)
@@ -121,14 +133,12 @@ def _pruned(meter: Meter, order: Sequence[EdgeGroup], circuit: Circuit) -> Circu
     return circuit if len(smaller) == len(circuit) else _pruned(meter, order, smaller)
 
 
-def _search(
-    model: Transformer, behaviour: Behaviour, head: Head, grammar: Grammar, deadline: float
-) -> HeadSearch:
+def _search(model: Transformer, behaviour: Behaviour, head: Head, within: ProgramBounds) -> HeadSearch:
     """Let floats propose a program with which the circuit decides every prompt right."""
-    begin, task = time.perf_counter(), behaviour.task
+    begin, task, grammar = time.perf_counter(), behaviour.task, within.grammar
     bounds = Bounds(scope=Scope.CIRCUIT, budget=sys.maxsize, grammar=grammar, words=_words(task, grammar))
     target = DecisionTarget(task, (behaviour.circuit,), task.decisions())
-    found = propose(model, [target], head, bounds, Pace(begin + deadline, time.perf_counter))
+    found = propose(model, [target], head, bounds, Pace(begin + within.deadline, time.perf_counter))
     return HeadSearch(
         layer=head.layer,
         index=head.index,

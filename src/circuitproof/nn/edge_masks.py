@@ -30,11 +30,12 @@ _LARGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Gates:
-    """What is read by whom. Rows are targets, columns are sources, in the order of computation.
+class EdgeMasks:
+    """What is read by whom: 1 keeps an edge, 0 cuts it.
 
-    Behind the heads of a layer stands one more column, for the output bias that they share: a reader takes
-    it once if it reads at least one of those heads.
+    Rows are targets, columns are sources, in the order of computation. Behind the heads of a layer stands
+    one more column, for the output bias that they share: a reader takes it once if it reads at least one of
+    those heads.
     """
 
     graph: Graph
@@ -49,7 +50,7 @@ class Gates:
 
     @property
     def is_nearly_whole(self) -> bool:
-        """Say whether these are constant gates of one circuit of a large graph, with few of them shut.
+        """Say whether these are constant masks of one circuit of a large graph, few of them 0.
 
         In a small graph summing up every edge costs no more, and rounds less than subtracting.
         """
@@ -85,8 +86,8 @@ class Gates:
         return [*columns, _bias_column(self.graph, layer)]
 
 
-def gates_of(circuits: Sequence[Circuit]) -> Gates:
-    """Return the gates of circuits of one graph, dead edges left out."""
+def edge_masks_of(circuits: Sequence[Circuit]) -> EdgeMasks:
+    """Return the masks of circuits of one graph, dead edges left out."""
     if not circuits:
         raise DeclarationError("no circuits to run; give at least one")
     graph = circuits[0].graph
@@ -111,7 +112,7 @@ def gates_of(circuits: Sequence[Circuit]) -> Gates:
         tuple(head.index for head in graph.heads_of(layer) if head in used) for layer in range(graph.layers)
     )
     mlps = tuple(Mlp(layer) in used for layer in range(graph.layers))
-    return Gates(graph, values, heads, mlps, ablations.pop())
+    return EdgeMasks(graph, values, heads, mlps, ablations.pop())
 
 
 def target_row(graph: Graph, target: Target) -> int:
