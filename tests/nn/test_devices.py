@@ -166,6 +166,22 @@ def test_every_tensor_is_made_on_a_device_that_is_named(package):
     assert [call for module in modules for call in unnamed(module)] == []
 
 
+def test_the_stages_of_recipes_hand_on_the_device_of_their_run():
+    """What is left out there would be computed on the processor, and nobody would be told."""
+    names = {
+        *("begin_run", "circuit_relation", "find_circuits", "fit_network", "load_model", "remove_norms"),
+        *("train", "train_on", "train_recipe", "train_tried"),
+    }
+    calls = [
+        call
+        for path in (SOURCES / "circuitproof_lab" / "pipeline").rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
+    ]
+    assert {ast.unparse(call.func) for call in calls} == names
+    assert [text for call in calls if "device" not in (text := ast.unparse(call))] == []
+
+
 def test_no_default_device_is_set():
     """A hidden global would decide where things are; arguments do."""
     texts = [path.read_text() for path in SOURCES.rglob("circuitproof*/**/*.py")]

@@ -23,7 +23,7 @@ from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import OneFile
 from circuitproof.find.choices import Objective, Order, RemovalUnit, Search, SelectionRule
 
-_Granularity = Annotated[
+_Removed = Annotated[
     RemovalUnit,
     Option(
         "--granularity",
@@ -47,7 +47,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     objective: Annotated[
         Objective, Option("--objective", help="Keep the model's decisions, or the right answers.")
     ] = Objective.MODEL,
-    granularity: _Granularity = RemovalUnit.HEAD,
+    granularity: _Removed = RemovalUnit.HEAD,
     ablation: Ablated = None,
     order: Annotated[
         Order, Option("--order", help="Try the least important first, or go from the logits backwards.")
