@@ -72,7 +72,7 @@ def test_a_stream_with_gaps_computes_what_a_gated_one_does(circuit):
     """The fast way for circuits that keep nearly everything, against the one that sums up every edge."""
     model = random_model(tiny_architecture()).double()
     tokens, masks = random_tokens(model.architecture), edge_masks_of([circuit])
-    streams = [GapStream(masks), MaskedStream(masks)]
+    streams = [GapStream(masks, model.device), MaskedStream(masks, model.device)]
     fast, slow = (model._residual(tokens, stream)[..., -1, :] for stream in streams)
     assert agree(fast.expand_as(slow), slow)
 

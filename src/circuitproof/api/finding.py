@@ -7,6 +7,7 @@ from circuitproof.api.arguments import PathLike, Progress, choice, needing_extra
 from circuitproof.api.declaring import AnyModel, AnyTask, Model, load_model, model_at, task_at
 from circuitproof.api.showing import show_as
 from circuitproof.circuits.ablation_asked import AskedAblation
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.locked import claimed
 from circuitproof.find.choices import Objective, Order, RemovalUnit, Search, SelectionRule
 
@@ -26,6 +27,7 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
     rule: str = SelectionRule.SPARSITY,
     thresholds: Sequence[float] | None = None,
     ablation: AskedAblation = None,
+    device: str = DeviceChoice.CPU,
     deadline: float | None = None,
     progress: Progress | None = None,
     out: PathLike | None = None,
@@ -34,11 +36,13 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
 
     What is found has the chosen `circuit` and all candidates. `granularity` is what is removed at once: an
     edge between two nodes ("head"), all between two blocks, or one into a query, key or value ("port");
-    `ablation` is what cut edges carry, as for `verify`. `out` is a file for the circuit.
+    `ablation` is what cut edges carry, as for `verify`. `device` is where torch computes: "cpu",
+    "cuda", "mps" or "auto". `out` is a file for the circuit.
     """
     from circuitproof.find.extracted import extraction_said
     from circuitproof.find.extraction import THRESHOLDS, Extraction, ExtractionMethod
     from circuitproof.find.extraction import extract as find
+    from circuitproof.nn.devices import device_of
 
     method = ExtractionMethod(
         objective=choice("objective", objective, Objective),
@@ -48,10 +52,12 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
         rule=choice("rule", rule, SelectionRule),
         thresholds=tuple(THRESHOLDS if thresholds is None else thresholds),
     )
+    where = device_of(choice("device", device, DeviceChoice))
     path, place = model_at(model).path, place_of(out)
     show_as(Extraction, extraction_said)
     with claimed(place):
-        return find(path, task_at(task), method, place, paced(deadline, progress), ablation=ablation)
+        pace = paced(deadline, progress)
+        return find(path, task_at(task), method, place, pace, ablation=ablation, device=where)
 
 
 @needing_extras("import_hf")

@@ -11,8 +11,10 @@ from circuitproof.api.showing import show_as
 from circuitproof.circuits.ablation_asked import AskedAblation
 from circuitproof.circuits.graph import Granularity
 from circuitproof.errors import InputError
+from circuitproof.files.devices import Device, DeviceChoice
 from circuitproof.files.locked import claimed
 from circuitproof.forward.frozen import Frozen
+from circuitproof.nn.devices import device_of
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Property
@@ -42,6 +44,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     effort: Effort | None = None,
     limits: bool = False,
     measure_floats: bool = False,
+    device: str = DeviceChoice.CPU,
     deadline: float | None = None,
     progress: Progress | None = None,
     out: PathLike | None = None,
@@ -52,20 +55,19 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     class), necessity (without any edge some decision changes), robustness (no perturbation of at most
     `epsilon` changes one), faithfulness (to the whole model), agreement (with the circuit `agrees_with`) and
     subset minimality (no smaller part is right). Without them: the first three, and those two that are given
-    an `epsilon` or a circuit. Without a `circuit`, the claim is about all edges.
+    an `epsilon` or a circuit. Without a `circuit`, all edges are kept. `out` is a new folder for a bundle.
 
     `ablation` is "zero", "mean", "mean-all", what `cp.mean` or `cp.counterfactual` returns, or a file;
     `epsilon` a Fraction, an int or such as "1/100"; `at` a place such as "mlp 0 output"; `positions` "last",
-    "all" or such as "0,3". `effort` and `deadline`, in seconds, bound the search; `limits` looks for the part
-    of a pattern that is proved, and `measure_floats` runs torch beside. `out` is a new directory for the
-    bundle, which `cp.check` judges.
+    "all" or such as "0,3". `effort` and `deadline` (seconds) bound the search; `limits` asks which part of a
+    pattern is proved; `measure_floats` runs torch too, on a `device` as in `extract`.
 
     Refuted and undecided are answers. Errors are a `CircuitproofError`: `InputError`, `DeclarationError`,
     `NotExactError` (softmax, GELU, LayerNorm over patterns), `NumericError` (NaN weights) or `OutputError`.
 
         cp.verify(model, "quotes", circuit, epsilon="1/100").verdict is cp.Verdict.PROVED
     """
-    opened, place = model_at(model).frozen, place_of(out)
+    opened, measured_on = model_at(model).frozen, _measured_on(device, measures=measure_floats)
     request = Request(
         model=opened,
         circuit=circuit_at(circuit),
@@ -77,7 +79,15 @@ def verify(  # noqa: PLR0913  # a claim has these parts
         find_limits=limits,
         only_of_lists=("--measure-floats",) if measure_floats else (),
     )
-    return _answered(request.at(paced(deadline, progress)), place, measures_floats=measure_floats)
+    return _answered(request.at(paced(deadline, progress)), place_of(out), measured_on)
+
+
+def _measured_on(device: str, *, measures: bool) -> Device | None:
+    """Return where floats are measured, if they are."""
+    where = device_of(choice("device", device, DeviceChoice))
+    if device != DeviceChoice.CPU and not measures:
+        raise InputError("device does nothing without measure_floats; leave it out")
+    return where if measures else None
 
 
 def _properties(
@@ -91,14 +101,14 @@ def _properties(
     return parse_properties(kinds, size, "the call", agrees_with=other)
 
 
-def _answered(request: Request, out: Path | None, *, measures_floats: bool) -> Verification:
+def _answered(request: Request, out: Path | None, measured_on: Device | None) -> Verification:
     with claimed(out):
         found = answer(request, out)
-        if not measures_floats:
+        if measured_on is None:
             return found
         from circuitproof.nn.measuring import measured
 
-        return measured(found, request.effort.pace)
+        return measured(found, request.effort.pace, measured_on)
 
 
 def _perturbed(at: str, positions: str) -> PerturbationSite:

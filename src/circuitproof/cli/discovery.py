@@ -7,12 +7,29 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from circuitproof.cli.keeping import show_kept
-from circuitproof.cli.options import Ablated, AsJson, Deadline, ModelOption, ModelOut, Out, TaskName
+from circuitproof.cli.options import (
+    Ablated,
+    AsJson,
+    Deadline,
+    DeviceOption,
+    ModelOption,
+    ModelOut,
+    Out,
+    TaskName,
+)
 from circuitproof.cli.show import printing, show_json, show_line, show_note
 from circuitproof.errors import ExitCode, asked_for
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import OneFile
 from circuitproof.find.choices import Objective, Order, RemovalUnit, Search, SelectionRule
 
+_Removed = Annotated[
+    RemovalUnit,
+    Option(
+        "--granularity",
+        help="Remove an edge between two nodes, all between two blocks, or an edge into a port.",
+    ),
+]
 _Thresholds = Annotated[
     list[float] | None,
     Option(
@@ -30,13 +47,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     objective: Annotated[
         Objective, Option("--objective", help="Keep the model's decisions, or the right answers.")
     ] = Objective.MODEL,
-    granularity: Annotated[
-        RemovalUnit,
-        Option(
-            "--granularity",
-            help="Remove an edge between two nodes, all between two blocks, or an edge into a port.",
-        ),
-    ] = RemovalUnit.HEAD,
+    granularity: _Removed = RemovalUnit.HEAD,
     ablation: Ablated = None,
     order: Annotated[
         Order, Option("--order", help="Try the least important first, or go from the logits backwards.")
@@ -48,6 +59,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     rule: Annotated[
         SelectionRule, Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
     ] = SelectionRule.SPARSITY,
+    device: DeviceOption = DeviceChoice.CPU,
     deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
@@ -55,6 +67,7 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
     from circuitproof.find.extracted import extraction_said
     from circuitproof.find.extraction import THRESHOLDS, ExtractionMethod, report_path
     from circuitproof.find.extraction import extract as extract_circuit
+    from circuitproof.nn.devices import device_of
 
     chosen = tuple(threshold or THRESHOLDS)
     with asked_for():
@@ -66,7 +79,8 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
             rule=rule,
             thresholds=chosen,
         )
-    work = partial(extract_circuit, model, task, method, out, ablation=ablation)
+    where = device_of(device)
+    work = partial(extract_circuit, model, task, method, out, ablation=ablation, device=where)
     found = show_kept(work, printing(extraction_said), out, deadline, as_json=as_json)
     if not as_json:
         show_line(f"{out} holds the circuit, {report_path(out)} the report")

@@ -4,11 +4,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-from typer import Argument, BadParameter, Exit, Option
+from typer import Argument, BadParameter, Context, Exit, Option
 
-from circuitproof.cli.options import AsJson, ModelOption, ModelOut, ModelPath, Out
+from circuitproof.cli.helping import given, refuse_idle
+from circuitproof.cli.options import AsJson, DeviceOption, ModelOption, ModelOut, ModelPath, Out
 from circuitproof.cli.show import show_json, show_line, show_result, show_text
 from circuitproof.files.canonical import readable_json
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.reading import alone
 from circuitproof.files.replacing import Folder
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 _GPT2 = ("config.json", "model.safetensors", "tokenizer.json", "vocab.json", "merges.txt")
 
 
-def model(
+def model(  # noqa: PLR0913, PLR0917  # what is looked at, and how it is compared
+    context: Context,
     path: ModelPath,
     seal: Annotated[
         bool, Option("--seal", help="First write the manifest, for a model that was made elsewhere.")
@@ -37,6 +40,7 @@ def model(
     within: Annotated[
         str | None, Option("--within", help="The largest difference allowed, such as 1e-4; beyond is exit 1.")
     ] = None,
+    device: DeviceOption = DeviceChoice.CPU,
     as_json: AsJson = False,
 ) -> None:
     """Read a whole model directory and say what it holds; docs/models.md has the layout."""
@@ -44,6 +48,8 @@ def model(
 
     if within is not None and compare is None:
         raise BadParameter("--within bounds the difference of --compare FILE, which is not given")
+    if compare is None:
+        refuse_idle(given(context, "device"), "torch computes nothing without --compare")
     bound = None if within is None else alone(within, "--within").rational("")
     if seal:
         seal_model(path)
@@ -51,14 +57,17 @@ def model(
     if compare is None:
         show_result(described, _show, as_json=as_json)
         return
-    _show_compared(described, compare, bound, as_json=as_json)
+    _show_compared(described, compare, bound, device, as_json=as_json)
 
 
-def _show_compared(described: "Described", file: Path, within: Fraction | None, *, as_json: bool) -> NoReturn:
+def _show_compared(
+    described: "Described", file: Path, within: Fraction | None, device: DeviceChoice, *, as_json: bool
+) -> NoReturn:
     from circuitproof.nn.comparison import compare
+    from circuitproof.nn.devices import device_of
     from circuitproof.reports.words import exactness
 
-    compared = compare(described.path, file, within)
+    compared = compare(described.path, file, within, device_of(device, in_doubles=True))
     if as_json:
         show_json({**described.to_json(), "compared": compared.to_json()})
     else:
@@ -90,7 +99,8 @@ def install(
         show_line(f"{out} holds the model with programs in the place of {', '.join(names)}")
 
 
-def import_hf(
+def import_hf(  # noqa: PLR0913, PLR0917  # what is turned into what, and how it is compared
+    context: Context,
     source: Annotated[
         str,
         Argument(
@@ -104,19 +114,23 @@ def import_hf(
         Option("--compare", help="Write it only if its logits are those of transformers, but for rounding."),
     ] = False,
     revision: Annotated[str | None, Option("--revision", help="A commit or tag, for a name.")] = None,
+    device: DeviceOption = DeviceChoice.CPU,
     as_json: AsJson = False,
 ) -> None:
     """Turn a GPT-2 or GPT-NeoX of Hugging Face's into a model directory: the same numbers and operators."""
     from circuitproof.importers.hugging_face import import_hf as convert
     from circuitproof.importers.hugging_face import locate
+    from circuitproof.nn.devices import device_of
 
-    folder = locate(source, revision)
+    if not compare:
+        refuse_idle(given(context, "device"), "torch computes nothing without --compare")
+    where, folder = device_of(device, in_doubles=True), locate(source, revision)
     agreements: list[LogitAgreement] = []
 
     def accept(model: Path) -> None:
         from circuitproof.importers.hugging_face_comparison import compare as beside
 
-        agreements.append(beside(folder, model))
+        agreements.append(beside(folder, model, where))
 
     found = convert(folder, out, accept if compare else None)
     if as_json:

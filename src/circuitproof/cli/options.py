@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 from typer import Argument, BadParameter, Option
 
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import Continued, Sealed
 from circuitproof.proof.effort import Method
 from circuitproof.proof.properties.kinds import Kind
@@ -72,6 +73,13 @@ CircuitFiles = Annotated[
         "--circuit",
         help="A circuit file in our spelling, the release's, EAP-IG's or ACDC's; repeat for several. "
         "[default: all edges, the most harmful single deletion, none]",
+    ),
+]
+DeviceOption = Annotated[
+    DeviceChoice,
+    Option(
+        "--device",
+        help="Where torch computes; auto is cuda, else mps, else cpu. Only cpu gives the same bits anywhere.",
     ),
 ]
 At = Annotated[

@@ -18,6 +18,7 @@ from circuitproof.cli.options import (
     BundleOut,
     CircuitFile,
     Deadline,
+    DeviceOption,
     Epsilon,
     LimitsOption,
     ListedOption,
@@ -34,6 +35,7 @@ from circuitproof.cli.options import (
 from circuitproof.cli.pacing import paced
 from circuitproof.cli.show import printing, show_line, show_note, show_result
 from circuitproof.cli.solvers import Anchors, Branched, Engines, Seconds, show_cross_check
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.proof.effort import Effort, Method
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.solvers.choices import Asking, Branching, Engine
@@ -69,6 +71,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     precision: PrecisionOption = 512,
     ablation: Ablated = None,
     measure_floats: MeasureFloats = False,
+    device: DeviceOption = DeviceChoice.CPU,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
@@ -94,7 +97,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     if engine is not Engine.EXACT:
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
         show_cross_check(request, asking, out, deadline, as_json=as_json)
-    _show_answers(request, out, deadline, measures_floats=measure_floats, as_json=as_json)
+    _show_answers(request, out, deadline, measured_on=device if measure_floats else None, as_json=as_json)
 
 
 def _properties(
@@ -107,11 +110,13 @@ def _properties(
 
 
 def _refuse_idle(context: Context, epsilon: str | None, engine: Engine, method: Method) -> None:
-    """Refuse options that do nothing without an epsilon, without a solver or with one, or by a method."""
+    """Refuse options that do nothing: without an epsilon, floats or a solver, beside one, or by a method."""
     if epsilon is None:
         refuse_idle(given(context, "at", "positions", "method", "budget"), "there is no --epsilon")
     if method is Method.BRANCH:
         refuse_idle(given(context, "budget"), f"--method {method} does not divide the ball")
+    if not given(context, "measure_floats"):
+        refuse_idle(given(context, "device"), "torch computes nothing without --measure-floats")
     if engine is Engine.EXACT:
         refuse_idle(given(context, "anchors", "seconds", "branches"), "no solver is asked (--engine)")
         return
@@ -129,20 +134,28 @@ def _refuse_unsearched(flags: tuple[str, ...], model: Path, place: "Perturbation
 
 
 def _show_answers(
-    request: "Request", out: Path | None, deadline: float | None, *, measures_floats: bool, as_json: bool
+    request: "Request",
+    out: Path | None,
+    deadline: float | None,
+    *,
+    measured_on: DeviceChoice | None,
+    as_json: bool,
 ) -> NoReturn:
+    from circuitproof.nn.devices import device_of
     from circuitproof.proof.verdict import EXIT_CODES
     from circuitproof.reports.results import verification_said
     from circuitproof.verbs.verification import Unmeasured
     from circuitproof.verbs.verification import verify as answer
 
+    device = None if measured_on is None else device_of(measured_on)
+
     def work(pace: "Pace") -> "Verification":
         found = answer(request.at(pace), out)
-        if not measures_floats:
+        if device is None:
             return found
         from circuitproof.nn.measuring import measured
 
-        return measured(found, pace)
+        return measured(found, pace, device)
 
     found = show_kept(work, printing(verification_said), out, deadline, as_json=as_json)
     if isinstance(found.floats, Unmeasured):

@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 
 from circuitproof.errors import CircuitproofError, InputError
 from circuitproof.files.canonical import Digest, nearest_folder, refuse_unwritable
+from circuitproof.files.devices import CPU, Device, kind_of
 from circuitproof.files.locked import locked
 from circuitproof.files.records import read_record, write_record
 
@@ -22,10 +23,12 @@ _LOCK = f".{MARK}.lock"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Which recipe began a run, by name and by the digest of all that the run depends on."""
+    """Which recipe began a run, by name and by the digest of all that the run depends on, and where."""
 
     recipe: str
     recipe_digest: Digest
+    device: str = CPU
+    """The kind of device, such as `cuda`; kinds round otherwise, so that a run goes on where it was begun."""
 
 
 def silent(_: str) -> None:
@@ -34,10 +37,11 @@ def silent(_: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A folder of a run, and whom it tells what it does."""
+    """A folder of a run, whom it tells what it does, and where its stages compute with torch."""
 
     folder: Path
     tell: Tell = silent
+    device: Device = CPU
 
     def within(self, *names: str) -> "Run":
         """Return the part of the run that has a folder of its own."""
@@ -65,8 +69,8 @@ class Run:
 
 
 @contextmanager
-def begin_run(
-    folder: Path, name: str, digest: Digest, size: int, tell: Tell = silent
+def begin_run(  # noqa: PLR0913, PLR0917  # what a run is, and what its stages work with
+    folder: Path, name: str, digest: Digest, size: int, tell: Tell = silent, device: Device = CPU
 ) -> Generator[Run, None, None]:
     """Mark a new folder with a recipe's name and digest, or go on in one that the same recipe began.
 
@@ -81,7 +85,7 @@ def begin_run(
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / _LOCK, f"another run goes on in {folder}; wait for it or choose another place"):
         if not mark.exists():
-            write_record(mark, Mark(name, digest))
+            write_record(mark, Mark(name, digest, kind_of(device)))
         _refuse_full_disk(folder, size - sum(file.lstat().st_size for file in folder.rglob("*")))
         begun = read_record(mark, Mark)
         if begun.recipe_digest != digest:
@@ -89,8 +93,13 @@ def begin_run(
                 f"{folder} was begun with recipe {begun.recipe!r} of another content; "
                 "remove it or choose another place"
             )
+        if begun.device != kind_of(device):
+            raise InputError(
+                f"{folder} was begun with --device {begun.device}, and {kind_of(device)} rounds otherwise; "
+                f"go on with --device {begun.device} or choose another place"
+            )
         try:
-            yield Run(folder, tell)
+            yield Run(folder, tell, device)
         except CircuitproofError:
             _leave(folder)
             raise

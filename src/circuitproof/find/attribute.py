@@ -59,10 +59,10 @@ def mask_slopes(meter: Meter, masks: EdgeMasks) -> Float[Tensor, "target source"
     values = masks.values.clone().requires_grad_()
     slopes = torch.zeros_like(values)
     for places in _portions(task):
-        tokens = torch.tensor([task.prompts[place] for place in places])
+        tokens = meter.model.tokens_of([task.prompts[place] for place in places])
         logits = meter.model.candidate_logits(tokens, task.candidates, replace(masks, values=values))
         wanted = KeptDecisions(target.probabilities[places], target.decisions[places])
-        (portion,) = torch.autograd.grad(wanted.margins(logits).sum(), values)
+        (portion,) = torch.autograd.grad(wanted.margins(logits.cpu()).sum(), values)
         slopes += portion
     if not bool(slopes.isfinite().all()):
         raise NumericError("the gradient of an edge is NaN or infinite; try the topological order")

@@ -11,6 +11,7 @@ from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import DeclarationError, InputError, keeping
 from circuitproof.files.canonical import Digest, Json, readable_json, refuse_existing, write_files
 from circuitproof.files.codec import Positive, record_to_json, to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.reading import about, read_fields
 from circuitproof.files.sealed import read_manifest
 from circuitproof.find.attribute import arrange
@@ -100,13 +101,14 @@ def extract(  # noqa: PLR0913  # what is looked for, how, and where it goes
     pace: Pace = UNHURRIED,
     *,
     ablation: AskedAblation = None,
+    device: Device = CPU,
 ) -> Extraction:
     """Find circuits, choose one, and write it to `out`, if there is such a place, with the report beside."""
     refuse_existing(*(() if out is None else (out, report_path(out))))
     declaration = read_declaration(model_path)
     asked = declaration.listed_task(task)
     cut = ablation_asked(ablation, asked, declaration.alphabet) or ZERO
-    found = find_circuits(model_path, asked, method, pace, cut)
+    found = find_circuits(model_path, asked, method, pace, cut, device)
     refuse_senseless(found)
     if out is not None:
         with keeping(found):
@@ -126,11 +128,16 @@ def refuse_senseless(found: Extraction) -> None:
         )
 
 
-def find_circuits(
-    model_path: Path, task: Task, method: ExtractionMethod, pace: Pace = UNHURRIED, ablation: Ablation = ZERO
+def find_circuits(  # noqa: PLR0913, PLR0917  # what is looked for, how, and where it is computed
+    model_path: Path,
+    task: Task,
+    method: ExtractionMethod,
+    pace: Pace = UNHURRIED,
+    ablation: Ablation = ZERO,
+    device: Device = CPU,
 ) -> Extraction:
     """Find circuits of a stored model on a task and choose one by the method's rule."""
-    stored = load_model(model_path)
+    stored = load_model(model_path, device)
     stored.declaration.refuse_unfit(task)
     graph = replace(stored.model.graph, granularity=method.granularity.granularity)
     programs = stored.declaration.programs

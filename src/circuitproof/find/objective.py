@@ -12,6 +12,7 @@ from torch import Tensor
 from circuitproof.circuits.circuit import Circuit, whole
 from circuitproof.circuits.graph import Edge
 from circuitproof.errors import DeclarationError, InputError, NumericError, OverdueError
+from circuitproof.files.devices import CPU
 from circuitproof.find.choices import Objective
 from circuitproof.find.measure import Measure
 from circuitproof.nn.below import Levels
@@ -49,7 +50,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptDecisions:
-    """What is to be kept on each prompt."""
+    """What is to be kept on each prompt, in main memory as the logits that it is compared with."""
 
     probabilities: Float[Tensor, "prompt candidate"]
     decisions: Bool[Tensor, "prompt candidate"]
@@ -148,7 +149,7 @@ def target_of(model: Transformer, task: Task, objective: Objective) -> KeptDecis
         case Objective.MODEL:
             return target_from(task_logits(model, task)[0])
         case Objective.PROGRAM:
-            places = torch.tensor(task.decisions())
+            places = torch.tensor(task.decisions(), device=CPU)
             answers = torch.nn.functional.one_hot(places, len(task.candidates))
             return KeptDecisions(answers.double(), answers.bool())
         case _:

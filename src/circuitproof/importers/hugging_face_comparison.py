@@ -9,6 +9,7 @@ from torch import Tensor
 
 from circuitproof.errors import InputError
 from circuitproof.files.codec import Key
+from circuitproof.files.devices import CPU, Device
 from circuitproof.nn.checkpoint import load_model
 from circuitproof.nn.rotation import Rotation
 from circuitproof.nn.seeding import generator_of
@@ -34,14 +35,14 @@ class LogitAgreement:
     """In FP32, as both stand."""
 
 
-def compare(source: Path, model: Path) -> LogitAgreement:
+def compare(source: Path, model: Path, device: Device = CPU) -> LogitAgreement:
     """Compare a model with its source in `transformers` on random prompts as long as its context.
 
     Refused unless the FP64 logits agree in half of their digits. Our scale of attention is an FP32 number;
     for this comparison it is the double that `transformers` divides by. Likewise with the tables of rotary
     positions, which it computes in FP32 and ours must be near.
     """
-    ours, theirs = load_model(model).model.eval(), _theirs(source)
+    ours, theirs = load_model(model, device).model.eval(), _theirs(source).to(device)
     difference_fp32, _ = _measure(ours, theirs)
     theirs = theirs.double()
     if ours.rotation is not None:
@@ -91,8 +92,10 @@ def _measure(ours: Transformer, theirs: Any) -> tuple[float, float]:  # noqa: AN
     sizes, rows = ours.architecture, list[Tensor]()
     with torch.no_grad():
         for seed in range(_PROMPTS):
-            tokens = torch.randint(sizes.vocabulary, (1, sizes.context), generator=generator_of(seed, 0))
-            one, other = ours(tokens), theirs(tokens).logits
+            drawn = generator_of(seed, 0)
+            tokens = torch.randint(sizes.vocabulary, (1, sizes.context), generator=drawn, device=CPU)
+            one, other = (model(tokens.to(ours.device)) for model in (ours, theirs))
+            other = other.logits
             rows.append(torch.stack([(one - other).abs().max(), other.abs().max()]))
     difference, largest = torch.stack(rows).amax(0).tolist()
     return difference, largest

@@ -97,7 +97,7 @@ StreamMemory: TypeAlias = Below | Levels
 
 
 def _batch(tokens: Tensor) -> Hashable:
-    return tuple(tokens.shape), tokens.numpy().tobytes()
+    return tuple(tokens.shape), tokens.cpu().numpy().tobytes()
 
 
 def _needs(stream: Stream, layer: int) -> Hashable:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import readable_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.reading import read_bytes
 from circuitproof.files.sealed import check_seal, write_sealed
 from circuitproof.models.architecture import Architecture, Shapes
@@ -40,24 +41,25 @@ def save_model(path: Path, stored: StoredModel, extra: Mapping[str, bytes] | Non
 
 def model_files(stored: StoredModel) -> Mapping[str, bytes]:
     """Return the files of a model directory, with the tokenizer that its text was read with."""
-    tensors = {name: view.detach().contiguous() for name, view in stored.model.named_slices().items()}
-    files = {DECLARATION: readable_json(stored.declaration.to_json()), WEIGHTS: save_tensors(tensors)}
+    weights = save_tensors(stored.model.named_slices())
+    files = {DECLARATION: readable_json(stored.declaration.to_json()), WEIGHTS: weights}
     reader = None if stored.alphabet is None else stored.alphabet.encode
     return {**files, TOKENIZER: reader.content} if isinstance(reader, TextReader) else files
 
 
-def load_model(path: Path) -> StoredModel:
+def load_model(path: Path, device: Device = CPU) -> StoredModel:
     """Read a model directory; anything missing, changed, of another shape or not finite is refused."""
     check_seal(path, frozenset({DECLARATION, WEIGHTS}))
     declared = read_declaration(path)
     tensors = load_tensors(path / WEIGHTS, declared.shapes())
-    return StoredModel(build_model(declared.architecture, declared.programs, tensors), declared.alphabet)
+    model = build_model(declared.architecture, declared.programs, tensors).to(device)
+    return StoredModel(model, declared.alphabet)
 
 
 def build_model(
     architecture: Architecture, programs: ProgramHeads, tensors: Mapping[str, Tensor]
 ) -> Transformer:
-    """Return the model with these weights, which have the names and shapes of `tensor_shapes`."""
+    """Return the model in main memory with these weights, of the names and shapes of `tensor_shapes`."""
     model = Transformer(architecture, programs)
     with torch.no_grad():
         for name, view in model.named_slices().items():
@@ -66,8 +68,8 @@ def build_model(
 
 
 def save_tensors(tensors: Mapping[str, Tensor]) -> bytes:
-    """Return tensors as safetensors bytes; the same tensors always give the same bytes."""
-    return save(dict(tensors))
+    """Return tensors as safetensors bytes; the same tensors always give the same bytes, wherever they are."""
+    return save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
 
 
 def load_tensors(path: Path, shapes: Shapes) -> Mapping[str, Tensor]:

@@ -16,6 +16,7 @@ from circuitproof.arithmetic.rounding import nearest_double
 from circuitproof.circuits.circuit import whole
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.files.canonical import Json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.reading import Fields, read_bytes, read_json, reading, write_rational
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.proof.findings import shown
@@ -90,12 +91,12 @@ class LogitDifference:
         }
 
 
-def compare(path: Path, file: Path, within: Fraction | None = None) -> LogitDifference:
+def compare(path: Path, file: Path, within: Fraction | None = None, device: Device = CPU) -> LogitDifference:
     """Compare a model directory with a file of recorded logits; docs/models.md has its format."""
     frozen = open_model(path)
     records = read_records(file, frozen)
     is_exact = frozen.declaration.inexact_operator is None
-    ours = _exact_rows(frozen, records) if is_exact else _float_rows(path, records)
+    ours = _exact_rows(frozen, records) if is_exact else _float_rows(path, records, device)
     return replace(_measure(records, ours, is_exact=is_exact), within=within)
 
 
@@ -123,16 +124,16 @@ def _exact_rows(frozen: Frozen, records: Sequence[RecordedLogits]) -> list[tuple
     return [found.logits for found in exact_logits(frozen, whole(frozen.graph), tokens, prompts)]
 
 
-def _float_rows(path: Path, records: Sequence[RecordedLogits]) -> list[tuple[Fraction, ...]]:
+def _float_rows(path: Path, records: Sequence[RecordedLogits], device: Device) -> list[tuple[Fraction, ...]]:
     """Return what torch computes in FP64, so that only the original's rounding is seen."""
     import torch
 
     from circuitproof.nn.checkpoint import load_model
 
-    model, rows = load_model(path).model.double().eval(), list[tuple[Fraction, ...]]()
+    model, rows = load_model(path, device).model.double().eval(), list[tuple[Fraction, ...]]()
     with torch.no_grad():
         for record in records:
-            found = model(torch.tensor([record.prompt]))[0, -len(record.rows) :]
+            found = model(model.tokens_of([record.prompt]))[0, -len(record.rows) :]
             if not bool(found.isfinite().all()):
                 raise InputError(f"{path}: a logit of the model is not a finite number, in FP64")
             rows.extend(tuple(map(Fraction, row)) for row in found.tolist())

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import NumericError
+from circuitproof.files.devices import CPU
 from circuitproof.nn.edge_masks import EdgeMasks, edge_masks_of
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.domain import by_length
@@ -57,17 +58,21 @@ def answer_margins(task: Task, logits: FloatLogits) -> Float[Tensor, "circuit pr
 
 def leads(logits: FloatLogits, wanted: Sequence[int]) -> Float[Tensor, "circuit prompt"]:
     """Return by how much the wanted candidate of each prompt, given by its place, leads the best other."""
-    is_wanted = torch.nn.functional.one_hot(torch.tensor(wanted), logits.shape[-1]).bool()
+    places = torch.tensor(wanted, device=logits.device)
+    is_wanted = torch.nn.functional.one_hot(places, logits.shape[-1]).bool()
     return logits[:, is_wanted] - logits.masked_fill(is_wanted, -torch.inf).amax(-1)
 
 
 def task_logits(model: Transformer, task: Task, circuits: Sequence[Circuit] | None = None) -> FloatLogits:
-    """Return the candidates' logits on every prompt, as many prompts and circuits at a time as fit."""
+    """Return the candidates' logits on every prompt, as many prompts and circuits at a time as fit.
+
+    They are computed where the model is, and returned in main memory.
+    """
     task.refuse_smaller(model.architecture.vocabulary)
     if circuits is not None and len(distinct := tuple(dict.fromkeys(circuits))) < len(circuits):
         return task_logits(model, task, distinct)[[distinct.index(circuit) for circuit in circuits]]
     count = 1 if circuits is None else len(circuits)
-    logits = torch.zeros(count, task.size, len(task.candidates), dtype=model.token.dtype)
+    logits = torch.zeros(count, task.size, len(task.candidates), dtype=model.token.dtype, device=CPU)
 
     @cache
     def masks(chosen: range) -> EdgeMasks | None:
@@ -77,9 +82,9 @@ def task_logits(model: Transformer, task: Task, circuits: Sequence[Circuit] | No
     with torch.no_grad():
         for length, alike in by_length(task.prompts).items():
             for places, chosen in _portions(model, alike, length, count):
-                tokens = torch.tensor([task.prompts[place] for place in places])
+                tokens = model.tokens_of([task.prompts[place] for place in places])
                 found = model.candidate_logits(tokens, task.candidates, masks(chosen))
-                logits[chosen.start : chosen.stop, places] = found
+                logits[chosen.start : chosen.stop, places] = found.cpu()
     return logits
 
 

@@ -23,6 +23,7 @@ from circuitproof.circuits.graph import (
     Use,
 )
 from circuitproof.errors import DeclarationError
+from circuitproof.files.devices import CPU
 
 _LARGE = 1000
 """A graph of as many edges is large."""
@@ -39,6 +40,7 @@ class EdgeMasks:
 
     graph: Graph
     values: Float[Tensor, "circuit target source"]
+    """In main memory, wherever the model is: what is computed at all is read from them."""
     heads: tuple[tuple[int, ...], ...]
     """The heads of each layer that some circuit has a use for; the others are never computed."""
     mlps: tuple[bool, ...]
@@ -103,8 +105,10 @@ def edge_masks_of(circuits: Sequence[Circuit]) -> EdgeMasks:
         for edge in circuit
         for column in _with_bias(graph, edge.source)
     ]
-    values = torch.zeros(len(live), target_row(graph, LOGITS) + 1, columns_below(graph, graph.layers))
-    values[tuple(torch.tensor(places, dtype=torch.long).reshape(-1, 3).T)] = 1  # there may be none
+    rows, columns = target_row(graph, LOGITS) + 1, columns_below(graph, graph.layers)
+    values = torch.zeros(len(live), rows, columns, device=CPU)
+    kept = torch.tensor(places, dtype=torch.long, device=CPU).reshape(-1, 3)  # there may be none
+    values[tuple(kept.T)] = 1
     used = {edge.source for circuit in live for edge in circuit.edges}
     heads = tuple(
         tuple(head.index for head in graph.heads_of(layer) if head in used) for layer in range(graph.layers)

@@ -10,6 +10,7 @@ from circuitproof.circuits.circuit import Circuit, empty, whole
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import record_to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.reading import about
 from circuitproof.nn.checkpoint import load_model
 from circuitproof.nn.decisions import Score, score_circuits
@@ -40,10 +41,14 @@ Named: TypeAlias = tuple[str, Circuit]
 
 
 def evaluate(
-    model: Path, tasks: Sequence[str], files: Sequence[Path], ablation: AskedAblation = None
+    model: Path,
+    tasks: Sequence[str],
+    files: Sequence[Path],
+    ablation: AskedAblation = None,
+    device: Device = CPU,
 ) -> tuple[CircuitScore, ...]:
     """Return a row per task and circuit; without circuits, three telling ones."""
-    stored = load_model(model)
+    stored = load_model(model, device)
     circuits = [(str(path), load_circuit(path, stored.model.graph)) for path in files]
     for _, kept in circuits:
         refuse_unread_ports(kept, stored.declaration.programs)

@@ -8,7 +8,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from circuitproof.errors import NumericError
+from circuitproof.files.devices import CPU
 from circuitproof.models.operators import Activation, BandNorm, Gelu, GeluForm, LeakyRelu, Relu
+from circuitproof.nn.devices import has_doubles
 
 Scores: TypeAlias = Float[Tensor, "*row entry"]
 SupportMask: TypeAlias = Bool[Tensor, "*row entry"]
@@ -22,7 +24,8 @@ def project(scores: Scores, mass: Float[Tensor, "*row"], allowed: SupportMask) -
     """Return the non-negative weights of sum `mass` nearest to `scores`, and their support.
 
     Entries that are not `allowed` get weight zero and do not count. The threshold is found by sorting, in
-    FP64, so that the support is right whenever sums of the given scores are exact there.
+    FP64, so that the support is right whenever sums of the given scores are exact there; a device without
+    FP64 does it in FP32.
     """
     _refuse_unusable(scores, allowed)
     return _projected(scores, mass, allowed)
@@ -43,7 +46,7 @@ def band_norm(vectors: Float[Tensor, "*row width"], norm: BandNorm) -> Float[Ten
     """Return `vectors` centred, with the mass of each sign brought into the band, and centred again."""
     centred = vectors - vectors.mean(-1, keepdim=True)
     _refuse_not_finite(centred)
-    is_even = torch.arange(vectors.shape[-1]) % 2 == 0
+    is_even = torch.arange(vectors.shape[-1], device=vectors.device) % 2 == 0
     spare = torch.stack((is_even, ~is_even)).reshape(2, *[1] * (centred.dim() - 1), -1)
     above, below = _banded(torch.stack((centred, -centred)), norm, spare)
     balanced = above - below
@@ -89,14 +92,14 @@ def _projected(scores: Tensor, mass: Tensor, allowed: Tensor | None) -> tuple[Te
 class _ProjectionFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, mass: Tensor, allowed: Tensor | None) -> tuple[Tensor, Tensor]:  # noqa: ANN401  # torch's own signature
-        values = scores.double()
+        values = scores.double() if has_doubles(scores.device.type) else scores.float()
         if allowed is not None:
             values = values.masked_fill(~allowed, -torch.inf)
         values = values - values.amax(-1, keepdim=True)
-        wanted = mass.double().unsqueeze(-1)
+        wanted = mass.to(values.dtype).unsqueeze(-1)
         ordered = _descending(values)
-        totals = ordered.cumsum(-1)
-        ranks = torch.arange(1, values.shape[-1] + 1, dtype=values.dtype)
+        totals = _running_sums(ordered)
+        ranks = torch.arange(1, values.shape[-1] + 1, dtype=values.dtype, device=values.device)
         size = (wanted + ranks * ordered > totals).sum(-1, keepdim=True)
         threshold = (totals.gather(-1, size - 1) - wanted) / size
         support = values >= ordered.gather(-1, size - 1)
@@ -115,11 +118,25 @@ class _ProjectionFunction(torch.autograd.Function):
 
 def _descending(values: Tensor) -> Tensor:
     """Return each row from its largest number down; in main memory NumPy takes a fraction of torch's time."""
-    if values.device.type != "cpu" or torch.compiler.is_compiling():
+    if values.device.type != CPU or torch.compiler.is_compiling():
         return values.sort(-1, descending=True).values
     turned = values.detach().neg().numpy()
     turned.sort(axis=-1)
     return torch.from_numpy(turned).neg_()
+
+
+def _running_sums(values: Tensor) -> Tensor:
+    """Return the sums of each row up to every place; off the processor `cumsum` is not deterministic."""
+    return values.cumsum(-1) if values.device.type == CPU else scanned(values)
+
+
+def scanned(values: Float[Tensor, "*row entry"]) -> Float[Tensor, "*row entry"]:
+    """Return running sums by doubling: each place takes in what stands 1, 2, 4, ... places before it."""
+    span = 1
+    while span < values.shape[-1]:
+        values = torch.cat((values[..., :span], values[..., span:] + values[..., :-span]), -1)
+        span *= 2
+    return values
 
 
 def _refuse_unusable(scores: Tensor, counted: Tensor) -> None:

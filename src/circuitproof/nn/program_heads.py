@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from circuitproof.nn.devices import has_doubles
 from circuitproof.programs.atoms import Bracketed, Brackets, Condition, Link, PairEnd, Tally
 from circuitproof.programs.features import Comparison, FeatureValue, Operand
 from circuitproof.programs.meaning import AttentionRow, row, whole_weights
@@ -25,7 +26,8 @@ class Patterns:
     """Where programs attend in a batch of prompts; no program is worked out twice."""
 
     def __init__(self, tokens: Int[Tensor, "prompt position"]) -> None:
-        self._pairs = _Pairs(tokens)
+        self._device = tokens.device
+        self._pairs = _Pairs(tokens if has_doubles(tokens.device.type) else tokens.cpu())
         self._known: dict[Program, Tensor] = {}
 
     def of(self, program: Program) -> AttentionPattern:
@@ -35,7 +37,7 @@ class Patterns:
         a common denominator, sum to less than 2^24 in a row.
         """
         if program not in self._known:
-            self._known[program] = _pattern(program, self._pairs)
+            self._known[program] = _pattern(program, self._pairs).to(self._device)
         return self._known[program]
 
 

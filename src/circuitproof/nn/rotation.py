@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from circuitproof.files.devices import CPU
 from circuitproof.models.rotary import rotary_tables
 from circuitproof.nn.stream import StreamState
 
@@ -12,7 +13,7 @@ class Rotation(nn.Module):
 
     def __init__(self, context: int, rotary: int) -> None:
         super().__init__()
-        cosines, sines = map(torch.tensor, rotary_tables(context, rotary))
+        cosines, sines = (torch.tensor(table, device=CPU) for table in rotary_tables(context, rotary))
         self.register_buffer("cosines", cosines)
         self.register_buffer("sines", sines)
 

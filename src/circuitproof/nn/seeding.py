@@ -3,8 +3,12 @@
 import torch
 
 from circuitproof.files.canonical import digest_bytes
+from circuitproof.files.devices import CPU
 
 
 def generator_of(seed: int, count: int) -> torch.Generator:
-    """Return the randomness of one step or epoch. Torch seeds with 32 bits, so both numbers go into those."""
-    return torch.Generator().manual_seed(int(str(digest_bytes(f"{seed} {count}".encode()))[:8], 16))
+    """Return the randomness of one step or epoch, for draws in main memory.
+
+    Torch seeds with 32 bits, so both numbers go into those.
+    """
+    return torch.Generator(CPU).manual_seed(int(str(digest_bytes(f"{seed} {count}".encode()))[:8], 16))

@@ -31,9 +31,9 @@ Inputs: TypeAlias = tuple[StreamState, StreamState, StreamState]
 class PlainStream:
     """Every edge kept: one running sum that every node reads."""
 
-    def __init__(self, head_count: int) -> None:
+    def __init__(self, head_count: int, device: torch.device) -> None:
         self._heads = tuple(range(head_count))
-        self._total = torch.zeros(())
+        self._total = torch.zeros((), device=device)
 
     def heads(self, layer: int) -> tuple[int, ...]:  # noqa: ARG002  # the same at every layer
         """Return the heads of a layer that are to be computed."""
@@ -75,8 +75,8 @@ class PlainStream:
 class RecordingStream(PlainStream):
     """The same, remembering what every node writes, each under its column."""
 
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph.heads)
+    def __init__(self, graph: Graph, device: torch.device) -> None:
+        super().__init__(graph.heads, device)
         self._graph = graph
         self.outputs: dict[int, StreamState] = {}
 
@@ -109,8 +109,8 @@ def _all_heads(mixed: StreamState, weight: Tensor, bias: Tensor | None) -> Strea
 class _CircuitStream(ABC):
     """What circuits use and read of a stream, by their masks."""
 
-    def __init__(self, masks: EdgeMasks) -> None:
-        self._masks = masks
+    def __init__(self, masks: EdgeMasks, device: torch.device) -> None:
+        self._masks, self._values = masks, masks.values.to(device)
 
     def heads(self, layer: int) -> tuple[int, ...]:
         return self._masks.heads[layer]
@@ -148,11 +148,11 @@ class GapStream(_CircuitStream):
     This costs a plain forward and one subtraction per gap, where a masked stream sums up every edge.
     """
 
-    def __init__(self, masks: EdgeMasks) -> None:
-        super().__init__(masks)
+    def __init__(self, masks: EdgeMasks, device: torch.device) -> None:
+        super().__init__(masks, device)
         self._gaps = masks.gaps()
         self._left_out = {column for columns in self._gaps.values() for column in columns}
-        self._total = torch.zeros(())
+        self._total = torch.zeros((), device=device)
         self._apart: dict[int, StreamState] = {}
 
     def read(self, targets: Sequence[Target]) -> StreamState:
@@ -160,7 +160,12 @@ class GapStream(_CircuitStream):
         gaps = [self._gaps[row] for row in self._rows(targets)]
         if not any(gaps):
             return self._total
-        return torch.cat([self._total - _sum(self._apart, columns) for columns in gaps], 1)
+        return torch.cat([self._total - self._left(columns) for columns in gaps], 1)
+
+    def _left(self, columns: list[int]) -> Tensor:
+        """Return the sum of some outputs; in a model without biases those that heads share are not there."""
+        chosen = [self._apart[column] for column in columns if column in self._apart]
+        return torch.stack(chosen).sum(0) if chosen else self._total.new_zeros(())
 
     def write(self, node: Node, output: StreamState) -> None:
         self._total = self._total + output
@@ -191,17 +196,11 @@ class GapStream(_CircuitStream):
         self._apart = {column: output for (column,), output in apart}
 
 
-def _sum(outputs: dict[int, StreamState], columns: list[int]) -> Tensor:
-    """Return the sum of some outputs; in a model without biases those that heads share are not there."""
-    chosen = [outputs[column] for column in columns if column in outputs]
-    return torch.stack(chosen).sum(0) if chosen else torch.zeros(())
-
-
 class MaskedStream(_CircuitStream):
     """Each node reads only what its circuit keeps; nodes that no circuit uses are not computed."""
 
-    def __init__(self, masks: EdgeMasks) -> None:
-        super().__init__(masks)
+    def __init__(self, masks: EdgeMasks, device: torch.device) -> None:
+        super().__init__(masks, device)
         self._written: Held = ()
 
     def read(self, targets: Sequence[Target]) -> StreamState:
@@ -209,8 +208,8 @@ class MaskedStream(_CircuitStream):
         shape = first.shape[2:]
         total = first.new_zeros(self._masks.values.shape[0], len(rows), *shape)
         for columns, outputs in self._written:
-            kept = self._masks.values[:, rows][:, :, list(columns)].to(first.dtype)
-            if bool(kept.any()):
+            if bool(self._masks.values[:, rows][:, :, list(columns)].any()):
+                kept = self._values[:, rows][:, :, list(columns)].to(first.dtype)
                 total = total + (kept @ outputs.flatten(2)).unflatten(2, shape)
         return total
 
@@ -234,12 +233,12 @@ class SubstitutedStream(MaskedStream):
     """The same where a cut edge carries what its source put out elsewhere."""
 
     def __init__(self, masks: EdgeMasks, substitutes: Float[Tensor, "source prompt position width"]) -> None:
-        super().__init__(masks)
+        super().__init__(masks, substitutes.device)
         self._substitutes = substitutes
 
     def read(self, targets: Sequence[Target]) -> StreamState:
         kept, earlier = super().read(targets), columns_before(self._masks.graph, targets[0])
-        cut = 1 - self._masks.values[:, self._rows(targets)][:, :, :earlier].to(kept.dtype)
+        cut = 1 - self._values[:, self._rows(targets)][:, :, :earlier].to(kept.dtype)
         return kept + torch.einsum("crs,s...->cr...", cut, self._substitutes[:earlier])
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import assert_never
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -13,6 +13,7 @@ from circuitproof.circuits.ablation import Counterfactual, Mean, Pooling, Zero
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import EMBED, LOGITS, Mlp
 from circuitproof.errors import InputError
+from circuitproof.files.devices import CPU
 from circuitproof.models.architecture import ROTARY_TABLES, Architecture
 from circuitproof.models.declaration import NO_PROGRAMS, ProgramHeads, refuse_unfit_programs
 from circuitproof.models.operators import Attention, BandNorm, LayerNorm, NoNorm
@@ -41,8 +42,8 @@ class NormLayer(nn.Module):
         super().__init__()
         self.norm = architecture.norm
         if architecture.has_norm:
-            self.scale = nn.Parameter(torch.ones(architecture.width))
-            self.shift = nn.Parameter(torch.zeros(architecture.width))
+            self.scale = nn.Parameter(torch.ones(architecture.width, device=CPU))
+            self.shift = _zeros(architecture.width)
 
     def forward(self, inputs: StreamState) -> StreamState:
         match self.norm:
@@ -70,10 +71,10 @@ class AttentionLayer(nn.Module):
         self.score_scale = float(architecture.attention_scale)
         self.norm = NormLayer(architecture)
         if self.neural:
-            self.query = nn.Parameter(torch.zeros(len(self.neural), head_width, width))
-            self.key = nn.Parameter(torch.zeros(len(self.neural), head_width, width))
-        self.value = nn.Parameter(torch.zeros(heads, head_width, width))
-        self.output = nn.Parameter(torch.zeros(heads, width, head_width))
+            self.query = _zeros(len(self.neural), head_width, width)
+            self.key = _zeros(len(self.neural), head_width, width)
+        self.value = _zeros(heads, head_width, width)
+        self.output = _zeros(heads, width, head_width)
         self.query_bias = _bias(architecture, len(self.neural), head_width)
         self.key_bias = _bias(architecture, len(self.neural), head_width)
         self.value_bias = _bias(architecture, heads, head_width)
@@ -106,8 +107,7 @@ class AttentionLayer(nn.Module):
         if rotation is not None:
             queries, keys = rotation(queries), rotation(keys)
         scores = (queries @ keys.mT) * self.score_scale
-        length = scores.shape[-1]
-        causal = torch.ones(length, length, dtype=torch.bool).tril().expand_as(scores)
+        causal = causal_mask(scores)
         match self.attention:
             case Attention.SPARSEMAX:
                 return sparsemax(scores, causal)
@@ -117,6 +117,11 @@ class AttentionLayer(nn.Module):
                 assert_never(self.attention)
 
 
+def causal_mask(scores: Float[Tensor, "*row query key"]) -> Bool[Tensor, "*row query key"]:
+    """Say of each query which keys do not come after it."""
+    return torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril().expand_as(scores)
+
+
 class MlpLayer(nn.Module):
     """The feed-forward block of one layer."""
 
@@ -124,9 +129,9 @@ class MlpLayer(nn.Module):
         super().__init__()
         self.activation = architecture.activation
         self.norm = NormLayer(architecture)
-        self.up = nn.Parameter(torch.zeros(architecture.mlp_width, architecture.width))
+        self.up = _zeros(architecture.mlp_width, architecture.width)
         self.up_bias = _bias(architecture, architecture.mlp_width)
-        self.down = nn.Parameter(torch.zeros(architecture.width, architecture.mlp_width))
+        self.down = _zeros(architecture.width, architecture.mlp_width)
         self.down_bias = _bias(architecture, architecture.width)
 
     def forward(self, inputs: StreamState) -> StreamState:
@@ -146,9 +151,9 @@ class Transformer(nn.Module):
         self.architecture = architecture
         self.programs = dict(sorted(programs.items(), key=lambda item: item[0].place))
         self.graph = architecture.graph
-        self.token = nn.Parameter(torch.zeros(architecture.vocabulary, architecture.width))
+        self.token = _zeros(architecture.vocabulary, architecture.width)
         context, rotary = architecture.context, architecture.rotary
-        self.position = nn.Parameter(torch.zeros(context, architecture.width)) if rotary is None else None
+        self.position = _zeros(context, architecture.width) if rotary is None else None
         self.rotation = None if rotary is None else Rotation(context, rotary)
         self.attentions = nn.ModuleList(
             AttentionLayer(architecture, layer, self.programs) for layer in range(architecture.layers)
@@ -158,9 +163,18 @@ class Transformer(nn.Module):
         )
         self.norm = NormLayer(architecture)
         vocabulary, width = architecture.vocabulary, architecture.width
-        self.unembed = None if architecture.tied else nn.Parameter(torch.zeros(vocabulary, width))
-        self.unembed_bias = nn.Parameter(torch.zeros(vocabulary)) if architecture.logit_bias else None
+        self.unembed = None if architecture.tied else _zeros(vocabulary, width)
+        self.unembed_bias = _zeros(vocabulary) if architecture.logit_bias else None
         self.below: StreamMemory | None = None
+
+    @property
+    def device(self) -> torch.device:
+        """Return where the model is, and computes."""
+        return self.token.device
+
+    def tokens_of(self, prompts: Sequence[Prompt]) -> TokenBatch:
+        """Return prompts of one length as the model reads them, where it is."""
+        return torch.tensor(prompts, device=self.device)
 
     def forward(
         self, tokens: TokenBatch, circuit: Circuit | None = None
@@ -211,7 +225,7 @@ class Transformer(nn.Module):
 
     def _stream(self, tokens: TokenBatch, circuits: Sequence[Circuit] | EdgeMasks | None) -> Stream:
         if circuits is None:
-            return PlainStream(self.architecture.heads)
+            return PlainStream(self.architecture.heads, self.device)
         masks = circuits if isinstance(circuits, EdgeMasks) else edge_masks_of(circuits)
         if replace(masks.graph, granularity=self.graph.granularity) != self.graph:
             raise InputError(
@@ -220,7 +234,8 @@ class Transformer(nn.Module):
             )
         if not isinstance(masks.ablation, Zero):
             return SubstitutedStream(masks, self._substitutes(tokens, masks.ablation))
-        return GapStream(masks) if masks.is_nearly_whole else MaskedStream(masks)
+        stream = GapStream if masks.is_nearly_whole else MaskedStream
+        return stream(masks, self.device)
 
     def _substitutes(self, tokens: TokenBatch, ablation: Mean | Counterfactual) -> Tensor:
         """Return what cut edges carry on some prompts, by the column of their source."""
@@ -237,7 +252,7 @@ class Transformer(nn.Module):
 
     def _outputs(self, prompts: Sequence[Prompt]) -> Tensor:
         """Return what each node of the whole model puts out on prompts of one length, by column."""
-        stream, tokens = RecordingStream(self.graph), torch.tensor(prompts)
+        stream, tokens = RecordingStream(self.graph, self.device), self.tokens_of(prompts)
         self._refuse_unknown(tokens)
         patterns = Patterns(tokens)
         for layer in range(EMBEDDING, self.architecture.layers):
@@ -290,8 +305,11 @@ class Transformer(nn.Module):
 
 
 def initialise(model: Transformer, seed: int, deviation: float) -> None:
-    """Draw every matrix from a normal distribution; output maps are smaller in deeper models, biases zero."""
-    generator = torch.Generator().manual_seed(seed)
+    """Draw every matrix from a normal distribution; output maps are smaller in deeper models, biases zero.
+
+    The model is still in main memory, where random numbers are the same on every machine.
+    """
+    generator = torch.Generator(CPU).manual_seed(seed)
     into_residual = deviation / (2 * model.architecture.layers) ** 0.5
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -349,8 +367,13 @@ def _partner(ablation: Counterfactual, prompt: Prompt) -> Prompt:
     return ablation.partners[prompt]
 
 
+def _zeros(*shape: int) -> nn.Parameter:
+    """Return weights that are not set yet; a model is made in main memory and moved as a whole."""
+    return nn.Parameter(torch.zeros(shape, device=CPU))
+
+
 def _bias(architecture: Architecture, *shape: int) -> nn.Parameter | None:
-    return nn.Parameter(torch.zeros(shape)) if architecture.biases and all(shape) else None
+    return _zeros(*shape) if architecture.biases and all(shape) else None
 
 
 def _at(bias: Tensor | None, places: int | list[int]) -> Tensor | None:

@@ -5,22 +5,25 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
-from circuitproof.cli.options import AsJson, RunFolderOption, drawing_of
+from circuitproof.cli.options import AsJson, DeviceOption, RunFolderOption, drawing_of
 from circuitproof.cli.show import show_json, show_line, show_note, show_said, show_table
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import OneFile
 
 if TYPE_CHECKING:
     from circuitproof_lab.pipeline.construction import Artifact
 
 
-def construct(
+def construct(  # noqa: PLR0913, PLR0917  # a run has these parts
     recipe: Annotated[Path, Argument(metavar="RECIPE", help="A construction.")],
     out: RunFolderOption = None,
     base: Annotated[Path | None, Option("--base", help="A model directory to build on instead.")] = None,
     figure: Annotated[Path | None, drawing_of("lesions"), OneFile()] = None,
+    device: DeviceOption = DeviceChoice.CPU,
     as_json: AsJson = False,
 ) -> None:
     """Install programs in a model, calibrate only their readouts, audit, prove and bundle; resumable."""
+    from circuitproof.nn.devices import device_of
     from circuitproof.proof.verdict import EXIT_CODES, worst
     from circuitproof_lab.figures.gallery import states_in
     from circuitproof_lab.figures.lesions import draw_lesions, ladder_panels
@@ -31,7 +34,8 @@ def construct(
     refuse_undrawable(figure)
     loaded = load_construction(recipe, base)
     folder = out or Path("build") / loaded.name
-    found = build(loaded, folder, lambda stage: show_note(f"{loaded.name}: {stage}"))
+    where = device_of(device)
+    found = build(loaded, folder, lambda stage: show_note(f"{loaded.name}: {stage}"), where)
     if figure is not None:
         write_drawing(draw_lesions(ladder_panels(states_in(folder))), figure)
     if as_json:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
 from circuitproof.errors import ExitCode
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.proof.properties.kinds import Kind
 
 if TYPE_CHECKING:
@@ -23,22 +24,25 @@ _PROVED = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY, Kind.ROBUSTNESS)
 _PROOFS = ("seed#", "task", "edges#", "neural heads", *_PROVED, "checker", "QK parameters#")
 
 
-def distill(
+def distill(  # noqa: PLR0913, PLR0917  # a run has these parts
     recipe: RecipeFile,
     out: RunFolderOption = None,
     seed: Annotated[
         list[int] | None, Option("--seed", help="A seed; repeat for several. [default: the recipe's]")
     ] = None,
     jobs: Annotated[int, Option("--jobs", min=1, help="How many seeds run at a time.")] = 1,
+    device: DeviceOption = DeviceChoice.CPU,
     as_json: AsJson = False,
 ) -> None:
     """Replace neural heads by programs, heal under three objectives, and prove what is left."""
+    from circuitproof.nn.devices import device_of
     from circuitproof_lab.pipeline.distillation import distill as distill_recipe
     from circuitproof_lab.pipeline.distillation_recipe import load_distillation_recipe
 
     loaded = load_distillation_recipe(recipe)
     loaded = loaded.with_seeds(seed) if seed else loaded
-    reports = distill_recipe(loaded, out or Path("build") / loaded.name, jobs, show_stage)
+    folder = out or Path("build") / loaded.name
+    reports = distill_recipe(loaded, folder, jobs, show_stage, device_of(device))
     show_result(reports, _show, as_json=as_json)
     raise Exit(ExitCode.GOOD if all(report.is_held for report in reports) else ExitCode.REFUTED)
 

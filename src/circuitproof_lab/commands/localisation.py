@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
-from circuitproof.cli.options import AsJson, RunFolderOption, drawing_of
+from circuitproof.cli.options import AsJson, DeviceOption, RunFolderOption, drawing_of
 from circuitproof.cli.show import show_json, show_line, show_note, show_result, show_said, show_table
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import Continued, OneFile
 
 if TYPE_CHECKING:
     from circuitproof_lab.pipeline.localisation import Localisation
 
 
-def localise(
+def localise(  # noqa: PLR0913, PLR0917  # a run has these parts
     recipe: Annotated[Path, Argument(metavar="RECIPE", help="A protocol.")],
     out: RunFolderOption = None,
     ledger: Annotated[
@@ -22,9 +23,11 @@ def localise(
         Continued(),
     ] = None,
     figure: Annotated[Path | None, drawing_of("frontier"), OneFile()] = None,
+    device: DeviceOption = DeviceChoice.CPU,
     as_json: AsJson = False,
 ) -> None:
     """Extract circuits, open each generation's gate once, and prove what is left; runs can be resumed."""
+    from circuitproof.nn.devices import device_of
     from circuitproof.proof.verdict import EXIT_CODES
     from circuitproof_lab.figures.frontier import draw_frontier
     from circuitproof_lab.figures.gallery import trials_in
@@ -35,7 +38,8 @@ def localise(
     refuse_undrawable(figure)
     protocol = load_protocol(recipe)
     folder = out or Path("build") / protocol.name
-    found = run(protocol, folder, ledger, lambda stage: show_note(f"{protocol.name}: {stage}"))
+    where = device_of(device)
+    found = run(protocol, folder, ledger, lambda stage: show_note(f"{protocol.name}: {stage}"), where)
     if figure is not None:
         write_drawing(draw_frontier(trials_in(folder)), figure)
     show_result(found, _show, as_json=as_json)

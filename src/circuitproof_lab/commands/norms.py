@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from circuitproof.cli.options import AsJson, RunFolderOption
+from circuitproof.cli.options import AsJson, DeviceOption, RunFolderOption
 from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
+from circuitproof.files.devices import DeviceChoice
 
 if TYPE_CHECKING:
     from circuitproof_lab.pipeline.stages.remove_norms import NormRemoval
@@ -23,20 +24,23 @@ def remove_norm(
             "--model", help="A model directory with LayerNorm. [default: trained as the recipe's source says]"
         ),
     ] = None,
+    device: DeviceOption = DeviceChoice.CPU,
     as_json: AsJson = False,
 ) -> None:
     """Fade the norms of a model out in training and fold them away; an interrupted run goes on."""
+    from circuitproof.nn.devices import device_of
     from circuitproof_lab.pipeline.norm_recipe import load_norm_recipe
     from circuitproof_lab.pipeline.stages.remove_norms import Watchers, remove_norms
     from circuitproof_lab.train.loop import Watcher
 
-    loaded = load_norm_recipe(recipe)
+    loaded, where = load_norm_recipe(recipe), device_of(device)
     before = 0 if model is not None else loaded.source.plan.steps
     with progress(f"removing norms for {loaded.name}", before + loaded.plan.steps) as bar:
         tokens = loaded.source.tokens_per_step
         source, removal = steps_on(bar, tokens, what="source, "), steps_on(bar, tokens, before, "removal, ")
         watchers = Watchers(Watcher(source), Watcher(removal))
-        found = remove_norms(loaded, model, out or Path("build") / loaded.name, watchers)
+        folder = out or Path("build") / loaded.name
+        found = remove_norms(loaded, model, folder, watchers, device=where)
         bar.update(bar.task_ids[0], completed=before + loaded.plan.steps)
     show_result(found, _show, as_json=as_json)
 

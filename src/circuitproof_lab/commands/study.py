@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption
 from circuitproof.cli.show import progress, show_line, show_note, show_result, show_said, show_table, steps_on
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.printing import printable
 
 if TYPE_CHECKING:
@@ -28,11 +29,13 @@ def run(
     base: Annotated[
         Path | None, Option("--base", help="A model directory to study. [default: made as the recipe says]")
     ] = None,
+    device: DeviceOption = DeviceChoice.CPU,
     as_json: AsJson = False,
 ) -> None:
     """Study a language model from text to a proved artifact and a page; an interrupted run goes on."""
     from circuitproof.files.canonical import write_file
     from circuitproof.files.codec import record_to_json
+    from circuitproof.nn.devices import device_of
     from circuitproof_check.main import Beside
     from circuitproof_lab.pages.reporting import look_at
     from circuitproof_lab.pipeline.stages.remove_norms import Watchers
@@ -40,7 +43,7 @@ def run(
     from circuitproof_lab.pipeline.study_recipe import load_study
     from circuitproof_lab.train.loop import Watcher
 
-    study = load_study(recipe)
+    study, where = load_study(recipe), device_of(device)
     folder = out or Path("build") / study.name
     source = study.removal.source
     before, tokens = source.plan.steps, source.tokens_per_step
@@ -51,7 +54,7 @@ def run(
             show_note(f"{study.name}: {stage}")
 
         watchers = Watchers(Watcher(steps_on(bar, tokens)), Watcher(steps_on(bar, tokens, before)))
-        found = run_study(study, folder, base, tell, watchers)
+        found = run_study(study, folder, base, tell, watchers, where)
     page = folder / "report.html"
     write_file(page, look_at(folder, Beside()).page().encode())
     show_result({**record_to_json(found), "page": page}, lambda _: _show(found, page), as_json=as_json)

@@ -6,25 +6,33 @@ from typing import TYPE_CHECKING
 
 from typer import Exit
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.printing import plural
 
 if TYPE_CHECKING:
     from circuitproof_lab.records.surrogate import SurrogateReport, TestedProgram
 
 
-def surrogate(recipe: RecipeFile, out: RunFolderOption = None, as_json: AsJson = False) -> None:
+def surrogate(
+    recipe: RecipeFile,
+    out: RunFolderOption = None,
+    device: DeviceOption = DeviceChoice.CPU,
+    as_json: AsJson = False,
+) -> None:
     """Test explanations of teachers through surrogates: fit, prove or refute, and repair what is refuted.
 
     Exit code 0 if every teacher ends with a proved program; 1 if the family has none for some teacher.
     """
+    from circuitproof.nn.devices import device_of
     from circuitproof.proof.verdict import EXIT_CODES, worst
     from circuitproof_lab.pipeline.surrogate import run_surrogate
     from circuitproof_lab.pipeline.surrogate_recipe import load_surrogate_recipe
 
     loaded = load_surrogate_recipe(recipe)
-    reports = run_surrogate(loaded, out or Path("build") / loaded.name, show_note)
+    folder = out or Path("build") / loaded.name
+    reports = run_surrogate(loaded, folder, show_note, device_of(device))
     show_result(reports, _show, as_json=as_json)
     raise Exit(EXIT_CODES[worst([report.verdict for report in reports])])
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Exit, Option
 
 from circuitproof.cli.keeping import show_kept
-from circuitproof.cli.options import AsJson, Deadline, ModelOption, Out, Tasks
+from circuitproof.cli.options import AsJson, Deadline, DeviceOption, ModelOption, Out, Tasks
 from circuitproof.cli.show import show_json, show_line, show_table
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import OneFile
 from circuitproof.find.choices import Objective
 from circuitproof.programs.syntax import Pick, Program
@@ -59,10 +60,12 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     growth: _GrowthOption = Growth.WHOLE,
     overlap: _Overlap = 0.0,
     budget: Annotated[int, Option("--budget", min=1, help="The most programs to form.")] = 300_000,
+    device: DeviceOption = DeviceChoice.CPU,
     deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
     """Find a program that can take a head's place, accepted exactly, or certify that none in bounds can."""
+    from circuitproof.nn.devices import device_of
     from circuitproof.programs.candidates import Grammar
     from circuitproof.proof.verdict import EXIT_CODES
     from circuitproof_lab.distill.synthesis import Bounds
@@ -80,8 +83,9 @@ def synthesise(  # noqa: PLR0913, PLR0917  # a search has these bounds, each rec
     bounds = Bounds(
         grammar=grammar, objective=objective, scope=scope, growth=growth, overlap=overlap, budget=budget
     )
+    where, circuits = device_of(device), tuple(circuit or ())
     asked = SynthesisRequest(
-        model=model, tasks=tuple(task), head=head, circuits=tuple(circuit or ()), bounds=bounds
+        model=model, tasks=tuple(task), head=head, circuits=circuits, bounds=bounds, device=where
     )
     shown = partial(_show, model=model)
     found = show_kept(partial(synthesise_program, asked, out), shown, out, deadline, as_json=as_json)

@@ -2,27 +2,35 @@
 
 from pathlib import Path
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption
 from circuitproof.cli.show import progress, show_note, show_result, steps_on
+from circuitproof.files.devices import DeviceChoice
 
 
-def train(recipe: RecipeFile, out: RunFolderOption = None, as_json: AsJson = False) -> None:
+def train(
+    recipe: RecipeFile,
+    out: RunFolderOption = None,
+    device: DeviceOption = DeviceChoice.CPU,
+    as_json: AsJson = False,
+) -> None:
     """Train the model of a recipe; an interrupted run goes on where it stopped.
 
     Started by torchrun, the processes share every batch: as many pieces as there are of them, or a multiple.
+    On cuda each of them takes a device of its own.
     """
+    from circuitproof.nn.devices import device_of
     from circuitproof_lab.pipeline.recipe import load_recipe
     from circuitproof_lab.pipeline.stages.train import MODEL, train_recipe
     from circuitproof_lab.train.loop import Watcher
     from circuitproof_lab.train.measures import Evaluation
     from circuitproof_lab.train.workers import joined
 
-    loaded = load_recipe(recipe)
+    loaded, where = load_recipe(recipe), device_of(device)
     folder = out or Path("build") / loaded.name
     evaluations: list[Evaluation] = []
     with joined() as workers, progress(f"training {loaded.name}", loaded.plan.steps) as bar:
         watcher = Watcher(steps_on(bar, loaded.tokens_per_step), evaluations.append)
-        train_recipe(loaded, folder, watcher)
+        train_recipe(loaded, folder, watcher, device=where)
         bar.update(bar.task_ids[0], completed=loaded.plan.steps)
     if workers.is_first:
         told = {"model": folder / MODEL, "evaluations": evaluations}

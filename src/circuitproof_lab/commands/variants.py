@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from circuitproof.cli.options import AsJson, RecipeFile, RunFolderOption, drawing_of
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption, drawing_of
 from circuitproof.cli.show import progress, show_line, show_note, show_result, show_table, steps_on
+from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.printing import printable
 from circuitproof.files.replacing import OneFile
 
@@ -27,9 +28,11 @@ def variants(  # noqa: PLR0913, PLR0917  # a comparison has these parts
         list[str] | None, Option("--variant", help="Only this variant, by its name; repeat for several.")
     ] = None,
     figure: Annotated[Path | None, drawing_of("changes"), OneFile()] = None,
+    device: DeviceOption = DeviceChoice.CPU,
     as_json: AsJson = False,
 ) -> None:
     """Train variants of a model alike and compare them; an interrupted run goes on."""
+    from circuitproof.nn.devices import device_of
     from circuitproof_lab.figures.changes import draw_changes
     from circuitproof_lab.figures.style import refuse_undrawable, write_drawing
     from circuitproof_lab.pipeline.variants import compare_variants
@@ -37,7 +40,7 @@ def variants(  # noqa: PLR0913, PLR0917  # a comparison has these parts
     from circuitproof_lab.train.loop import Watcher
 
     refuse_undrawable(figure)
-    loaded = load_variants_recipe(recipe)
+    loaded, where = load_variants_recipe(recipe), device_of(device)
     folder = out or Path("build") / loaded.name
     with progress(loaded.name, 1) as bar:
 
@@ -45,7 +48,7 @@ def variants(  # noqa: PLR0913, PLR0917  # a comparison has these parts
             bar.reset(bar.task_ids[0], total=steps, description=printable(title))
             return Watcher(steps_on(bar, loaded.base.tokens_per_step))
 
-        found = compare_variants(loaded, folder, watch, seed or (), variant or ())
+        found = compare_variants(loaded, folder, watch, seed or (), variant or (), where)
     if figure is not None:
         drawing = draw_changes(found)
         if isinstance(drawing, str):

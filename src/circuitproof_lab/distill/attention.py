@@ -17,7 +17,7 @@ from circuitproof.circuits.graph import Head
 from circuitproof.errors import InputError
 from circuitproof.models.operators import Attention
 from circuitproof.nn.ops import softmax, sparsemax
-from circuitproof.nn.transformer import AttentionLayer, Transformer
+from circuitproof.nn.transformer import AttentionLayer, Transformer, causal_mask
 from circuitproof_lab.distill.prefix_table import ByteRows, PrefixTable
 
 
@@ -62,8 +62,8 @@ def record(model: Transformer, head: Head, prefix_table: PrefixTable) -> Attenti
     weights = np.zeros(prefix_table.nothing().shape, dtype=np.float32)
     support = prefix_table.nothing()
     for prompts, columns in prefix_table.groups():
-        own, soft = _attention(model, head, torch.tensor(prompts))
-        for places, own_rows, soft_rows in zip(columns, own.numpy(), soft.numpy(), strict=True):
+        own, soft = _attention(model, head, model.tokens_of(prompts))
+        for places, own_rows, soft_rows in zip(columns, own.cpu().numpy(), soft.cpu().numpy(), strict=True):
             weights[: len(places), places] = own_rows.T
             support[: len(places), places] = soft_rows.T > 0
     return AttentionRecord(prefix_table, model.architecture.attention, weights, support)
@@ -81,7 +81,7 @@ def _attention(model: Transformer, head: Head, tokens: Tensor) -> tuple[Tensor, 
     if model.rotation is not None:
         queries, keys = (model.rotation(one[None, None])[0, 0] for one in (queries, keys))
     scores = (queries @ keys.mT) * float(model.architecture.attention_scale)
-    causal = torch.ones(scores.shape[-2:], dtype=torch.bool).tril().expand_as(scores)
+    causal = causal_mask(scores)
     soft = softmax(scores, causal)
     match model.architecture.attention:
         case Attention.SPARSEMAX:

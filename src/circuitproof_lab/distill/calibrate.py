@@ -20,6 +20,8 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import DeclarationError, NumericError
 from circuitproof.files.codec import Positive, PositiveInt
+from circuitproof.files.devices import CPU
+from circuitproof.nn.devices import deterministic
 from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.domain import by_length
@@ -80,7 +82,7 @@ def calibrate(
         raise DeclarationError("calibration wants a model without norms; remove them first")
     readouts, decider = _Readouts(model, rung), _RungDecider(model)
     optimizer = AdamW(readouts.parameters, lr=plan.learning_rate, weight_decay=0.0)
-    with _frozen(model), freed_memory_kept():
+    with _frozen(model), freed_memory_kept(), deterministic(model.device):
         for step in range(plan.steps):
             loss = _loss(decider, readouts, behaviour, plan, _places(behaviour.task, plan, step))
             if text is not None:
@@ -139,7 +141,9 @@ class _Readouts:
             for part, tensor in self._calibrated(head).items():
                 name = f"model.attentions.{head.layer}.{part}"
                 base = replaced.get(name, self._stacks[head.layer][part])
-                replaced[name] = base.index_copy(0, torch.tensor([head.index]), tensor[None])
+                replaced[name] = base.index_copy(
+                    0, torch.tensor([head.index], device=base.device), tensor[None]
+                )
         return replaced
 
     def _calibrated(self, head: Head) -> Mapping[str, Tensor]:
@@ -150,7 +154,7 @@ class _Readouts:
 
 def _unit_gain(output: Float[Tensor, "width head"], rung: Rung) -> Tensor:
     """Return gains that change nothing: one for the head, or one for each channel that it writes."""
-    return torch.ones(()) if rung is Rung.SCALAR else torch.ones(output.shape[0], 1)
+    return output.new_ones(() if rung is Rung.SCALAR else (output.shape[0], 1))
 
 
 def _stacks(model: Transformer) -> Mapping[int, Mapping[str, Tensor]]:
@@ -179,10 +183,10 @@ def _loss(
 ) -> Float[Tensor, ""]:
     """Return cross-entropy of model and circuit on some prompts, and what the circuit's radii lack."""
     task, model = behaviour.task, decider.model
-    tokens = torch.tensor([task.prompts[place] for place in places])
+    tokens = model.tokens_of([task.prompts[place] for place in places])
     answers = task.answers()
-    wanted = torch.tensor([task.candidates.index(answers[place]) for place in places])
-    total = torch.zeros(())
+    wanted = torch.tensor([task.candidates.index(answers[place]) for place in places], device=model.device)
+    total = torch.zeros((), device=model.device)
     for circuits in (None, [behaviour.circuit]):
         residual = functional_call(decider, readouts.stacked(), (tokens, circuits))
         logits = model.residual_logits(residual, task.candidates)
@@ -194,7 +198,7 @@ def _loss(
 
 
 def _text_loss(decider: _RungDecider, readouts: _Readouts, text: TextTerm, step: int) -> Float[Tensor, ""]:
-    batch = text.data.batch(step)
+    batch = text.data.batch(step).on(decider.model.device)
     logits = functional_call(decider, readouts.stacked(), (batch.tokens, None), {"everywhere": True})
     return text.weight * next_token_loss(logits, batch.targets)
 
@@ -214,9 +218,9 @@ def worst_radius(model: Transformer, behaviour: Behaviour, aim: Aim) -> float:
     answers = task.decisions()
     with torch.no_grad():
         for places in by_length(task.prompts).values():
-            tokens = torch.tensor([task.prompts[place] for place in places])
+            tokens = model.tokens_of([task.prompts[place] for place in places])
             residual = model.final_residual(tokens, [behaviour.circuit])
-            wanted = torch.tensor([answers[place] for place in places])
+            wanted = torch.tensor([answers[place] for place in places], device=model.device)
             radii = _radii(model, task, wanted, model.residual_logits(residual, task.candidates))
             if aim is Aim.RELATIVE_RADIUS:
                 radii = radii / residual.abs().amax(-1)
@@ -226,6 +230,6 @@ def worst_radius(model: Transformer, behaviour: Behaviour, aim: Aim) -> float:
 
 def _places(task: Task, plan: Calibration, step: int) -> list[int]:
     """Return prompts of one length, drawn so that each prompt is as likely as any other."""
-    order = torch.randperm(task.size, generator=generator_of(plan.seed, step)).tolist()
+    order = torch.randperm(task.size, generator=generator_of(plan.seed, step), device=CPU).tolist()
     length = len(task.prompts[order[0]])
     return [place for place in order if len(task.prompts[place]) == length][: plan.batch]

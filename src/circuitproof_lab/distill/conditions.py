@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import torch
 
+from circuitproof.files.devices import CPU
 from circuitproof.nn.program_heads import Patterns
 from circuitproof.programs.syntax import Formula, Otherwise, Program, Rule
 from circuitproof_lab.distill.prefix_table import ByteRows, PrefixTable
@@ -14,7 +15,9 @@ class Conditions:
 
     def __init__(self, prefix_table: PrefixTable) -> None:
         self._prefix_table = prefix_table
-        self._groups = [(torch.tensor(prompts), columns) for prompts, columns in prefix_table.groups()]
+        self._groups = [
+            (torch.tensor(prompts, device=CPU), columns) for prompts, columns in prefix_table.groups()
+        ]
 
     def mask(self, formula: Formula) -> ByteRows:
         """Return 1 where a formula holds and 0 elsewhere."""

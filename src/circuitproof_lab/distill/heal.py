@@ -24,6 +24,7 @@ from circuitproof.circuits.circuit import Circuit, circuit_of, whole
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import InputError
 from circuitproof.files.codec import PositiveInt, Range
+from circuitproof.files.devices import CPU
 from circuitproof.nn.decisions import score_circuits
 from circuitproof.nn.edge_masks import edge_masks_of
 from circuitproof.nn.seeding import generator_of
@@ -134,7 +135,7 @@ class Healing:
         losses = [self._weights[term] * value for terms in found for term, value in terms.items()]
         yield torch.stack(losses).sum() / len(self._forwards)
         if self._text is not None:
-            batch = self._text.data.batch(step)
+            batch = self._text.data.batch(step).on(model.device)
             yield self._text.weight * next_token_loss(model(batch.tokens), batch.targets)
 
     def terms(self, model: Transformer, step: int) -> tuple[Mapping[LossTerm, Float[Tensor, ""]], ...]:
@@ -170,8 +171,10 @@ class _HealingPass:
             extra = edge_masks_of([thinned(self.behaviour.circuit, draw, step)])
             masks = replace(masks, values=torch.cat([masks.values, extra.values]))
         vocabulary, batches = range(model.architecture.vocabulary), prompts_of(task, draw, step)
-        found = [model.candidate_logits(batch.tokens, vocabulary, masks) for batch in batches]
-        answers = torch.cat([batch.answers for batch in batches])
+        found = [
+            model.candidate_logits(batch.tokens.to(model.device), vocabulary, masks) for batch in batches
+        ]
+        answers = torch.cat([batch.answers for batch in batches]).to(model.device)
         groups = torch.cat(found, dim=1).split(list(self._sizes.values()))
         return {
             term: answer_loss(group, answers)
@@ -198,7 +201,7 @@ def bypass_penalty(logits: Float[Tensor, "circuit prompt candidate"]) -> Float[T
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PromptBatch:
-    """Prompts of one length and the token wanted after each."""
+    """Prompts of one length and the token wanted after each, in main memory."""
 
     tokens: Int[Tensor, "prompt position"]
     answers: Int[Tensor, " prompt"]
@@ -208,11 +211,11 @@ def prompts_of(task: Task, draw: Draw, step: int) -> list[PromptBatch]:
     """Return the prompts of a step, the next ones of the epoch's own shuffle, sorted by length."""
     size = min(draw.batch, task.size)
     epoch, place = divmod(step, task.size // size)
-    order = torch.randperm(task.size, generator=generator_of(draw.seed, epoch))
+    order = torch.randperm(task.size, generator=generator_of(draw.seed, epoch), device=CPU)
     drawn, wanted = order[place * size : (place + 1) * size].tolist(), task.answers()
     prompts, answers = [task.prompts[index] for index in drawn], [wanted[index] for index in drawn]
     return [
-        PromptBatch(torch.tensor([prompts[k] for k in places]), torch.tensor([answers[k] for k in places]))
+        PromptBatch(*(torch.tensor([rows[k] for k in places], device=CPU) for rows in (prompts, answers)))
         for _, places in sorted(by_length(prompts).items())
     ]
 
@@ -220,7 +223,7 @@ def prompts_of(task: Task, draw: Draw, step: int) -> list[PromptBatch]:
 def thinned(circuit: Circuit, draw: Draw, step: int) -> Circuit:
     """Return the circuit with each other edge of the graph kept with the drawn probability."""
     others = [edge for edge in circuit.graph.edges() if edge not in circuit]
-    numbers = torch.rand(len(others), generator=generator_of(draw.seed, -1 - step))
+    numbers = torch.rand(len(others), generator=generator_of(draw.seed, -1 - step), device=CPU)
     kept = [edge for edge, number in zip(others, numbers.tolist(), strict=True) if number < draw.keep]
     return circuit | circuit_of(circuit.graph, kept)
 

@@ -9,6 +9,7 @@ import torch
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import record_to_json, to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.forward.frozen import open_model
 from circuitproof.models.declaration import NO_PROGRAMS, Declaration
@@ -90,7 +91,7 @@ def prove_artifact(build: ArtifactBuild) -> ArtifactBuild:
     proof = prove_circuit(build.run.within("proof"), claim)
     anchors = build.construction.anchors
     telling = f"evaluating {anchors} anchors of {build.blueprint.task.name}"
-    measure = partial(measure_proof, model, proof.battery, anchors)
+    measure = partial(measure_proof, model, proof.battery, anchors, build.run.device)
     measures = build.run.within("proof").record(MEASURES, ProofMeasures, measure, telling)
     return replace(build, proof=proof, measures=measures)
 
@@ -104,10 +105,12 @@ STAGES: tuple[RunStage[ArtifactBuild], ...] = (
 """How each artifact is built."""
 
 
-def construct(construction: Construction, out: Path, tell: Tell = silent) -> tuple[Artifact, ...]:
+def construct(
+    construction: Construction, out: Path, tell: Tell = silent, device: Device = CPU
+) -> tuple[Artifact, ...]:
     """Build every artifact of a recipe in `out`; what an interrupted run finished is not done again."""
     size = _refuse_unfit(construction)
-    with begin_run(out, construction.name, construction.digest, size, tell) as run:
+    with begin_run(out, construction.name, construction.digest, size, tell, device) as run:
         base = _base(construction.base, run)
         return tuple(_built(construction, blueprint, base, run) for blueprint in construction.blueprints)
 
@@ -145,7 +148,7 @@ def _seeded(base: SeededBase) -> Transformer:
     """Return a model of random weights, biases included."""
     model = Transformer(base.architecture)
     initialise(model, base.seed, base.deviation)
-    generator = torch.Generator().manual_seed(base.seed + 1)
+    generator = torch.Generator(CPU).manual_seed(base.seed + 1)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name.endswith("bias"):

@@ -15,6 +15,7 @@ from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import InputError, NumericError
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import record_to_json, to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.records import write_record
 from circuitproof.files.run import Run, begin_run
 from circuitproof.models.declaration import ProgramHeads
@@ -116,7 +117,11 @@ class _SeededJob:
 
 
 def distill(
-    recipe: DistillationRecipe, out: Path, jobs: int = 1, on_stage: OnStage = lambda _seed, _stage: None
+    recipe: DistillationRecipe,
+    out: Path,
+    jobs: int = 1,
+    on_stage: OnStage = lambda _seed, _stage: None,
+    device: Device = CPU,
 ) -> tuple[SeedReport, ...]:
     """Distil as the recipe says into `out`, and return what every seed came to.
 
@@ -127,9 +132,10 @@ def distill(
         raise InputError(f"{jobs} jobs were asked for, want at least 1")
     declared_by(recipe.source).refuse_inexact("a distillation")
     seeds = [
-        _SeededJob(recipe, seed, Run(out / f"seed-{seed}", partial(on_stage, seed))) for seed in recipe.seeds
+        _SeededJob(recipe, seed, Run(out / f"seed-{seed}", partial(on_stage, seed), device))
+        for seed in recipe.seeds
     ]
-    with begin_run(out, recipe.name, recipe.digest, _size(recipe)):
+    with begin_run(out, recipe.name, recipe.digest, _size(recipe), device=device):
         if jobs == 1:
             return tuple(map(_distill_seed, seeds))
         import torch
@@ -153,7 +159,8 @@ def _distill_seed(job: _SeededJob) -> SeedReport:
 def _train(job: _SeededJob) -> _SeededJob:
     """Train the neural model, which must decide every prompt right."""
     folder = job.run.folder / "source"
-    stored = train_recipe(job.recipe.source_of(job.seed), folder, Watcher(), job.run.tell)
+    source, device = job.recipe.source_of(job.seed), job.run.device
+    stored = train_recipe(source, folder, Watcher(), job.run.tell, device=device)
     for task in job.recipe.tasks:
         (score,) = score_circuits(stored.model, task)
         if score.right != score.prompts:
@@ -167,7 +174,7 @@ def _declare(job: _SeededJob) -> _SeededJob:
 
 def _regress(job: _SeededJob) -> _SeededJob:
     """See whether the heads of each declared circuit decide together as their blocks do."""
-    model = load_model(written(job.source, "source")).model
+    model = load_model(written(job.source, "source"), job.run.device).model
     for one in job.declared:
         regress(job.run.within("declared"), model, one, f"{one.task.name}.{BLOCKS}")
     return job
@@ -206,13 +213,14 @@ def _round(
     """Heal a model under an objective and see what became of its behaviours."""
     healing = job.recipe.healing.seeded(job.seed)
     plan = HealingCourse(healing.plan, healing.draw, healing.weighings[treatment])
-    model = heal(job.run.within(name), partial(load_model, start), behaviours, plan, f"{name}: healing")
+    run, source = job.run.within(name), partial(load_model, start, job.run.device)
+    model = heal(run, source, behaviours, plan, f"{name}: healing")
     return _examine(job, name, model, behaviours)
 
 
 def _examine(job: _SeededJob, name: str, path: Path, behaviours: tuple[Behaviour, ...]) -> Round:
     """Extract again, silence programs, and write down what became of the behaviours."""
-    found, model = _extract(job, path, name), load_model(path).model
+    found, model = _extract(job, path, name), load_model(path, job.run.device).model
     migrations = tuple(
         migration_of(model, behaviour, now.circuit, job.recipe.gates)
         for behaviour, now in zip(behaviours, found, strict=True)

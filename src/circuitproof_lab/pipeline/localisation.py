@@ -8,6 +8,7 @@ from pathlib import Path
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.files.canonical import Digest, Json, refuse_unwritable
 from circuitproof.files.codec import to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.reading import about
 from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.forward.frozen import open_model
@@ -93,14 +94,20 @@ def stages_of(protocol: Protocol) -> tuple[RunStage[GatedRun], ...]:
     )
 
 
-def localise(protocol: Protocol, out: Path, ledger: Path | None = None, tell: Tell = silent) -> Localisation:
+def localise(
+    protocol: Protocol,
+    out: Path,
+    ledger: Path | None = None,
+    tell: Tell = silent,
+    device: Device = CPU,
+) -> Localisation:
     """Run a protocol in `out` and prove its last circuits; what is finished there is not done again."""
     with about(protocol.name):
         rounds = tuple(rounds_of(protocol, generator) for generator in protocol.generators)
     size = _refuse_unfit(protocol, rounds)
     opened = Ledger(ledger or out / LEDGER)
     refuse_unwritable(opened.path)
-    with begin_run(out, protocol.name, protocol.digest, size, tell) as run:
+    with begin_run(out, protocol.name, protocol.digest, size, tell, device) as run:
         done, _ = follow(stages_of(protocol), declared_run(protocol, rounds, run, opened))
         return Localisation(done.outcomes, done.proofs, done.ledger.last)
 
@@ -126,7 +133,8 @@ def _refuse_unfit(protocol: Protocol, rounds: Sequence[Rounds]) -> int:
 
 def _train(job: GatedRun) -> GatedRun:
     if isinstance(job.protocol.model, Recipe):
-        train_recipe(job.protocol.model, job.run.folder / TRAINING, Watcher(), job.run.tell)
+        folder = job.run.folder / TRAINING
+        train_recipe(job.protocol.model, folder, Watcher(), job.run.tell, device=job.run.device)
     return job
 
 

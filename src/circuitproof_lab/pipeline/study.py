@@ -12,6 +12,7 @@ from pathlib import Path
 
 from circuitproof.errors import ExitCode
 from circuitproof.files.canonical import digest_file, digest_together
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.run import Tell, begin_run, silent
 from circuitproof.files.sealed import MANIFEST
 from circuitproof.forward.frozen import open_model
@@ -89,8 +90,13 @@ def _verdict(report: TaskReport) -> Verdict:
     return report.artifact.proof.verdict
 
 
-def run_study(
-    study: Study, out: Path, base: Path | None = None, tell: Tell = silent, watchers: Watchers | None = None
+def run_study(  # noqa: PLR0913, PLR0917  # what is studied, and what its run works with
+    study: Study,
+    out: Path,
+    base: Path | None = None,
+    tell: Tell = silent,
+    watchers: Watchers | None = None,
+    device: Device = CPU,
 ) -> StudyReport:
     """Run a study in `out`, on a given base or one that it makes; what is finished is not done again."""
     if base is not None:
@@ -98,7 +104,7 @@ def run_study(
     sizes = study.removal.source.architecture
     size = 4 * training_size(sizes) + 4 * len(study.tasks) * model_size(sizes)
     digest = study.digest if base is None else digest_together(study.digest, digest_file(base / MANIFEST))
-    with begin_run(out, study.name, digest, size, tell) as run:
+    with begin_run(out, study.name, digest, size, tell, device) as run:
         run.record(ENVIRONMENT, Environment, environment)
         tell("reading the corpus")
         corpus = open_corpus(study.corpus, out / CORPUS)

@@ -38,14 +38,14 @@ def make_base(work: StudyWork) -> StudyWork:
         return work
     run, folder = work.run, work.run.folder
     run.tell("training the base and removing its norms")
-    remove_norms(work.study.removal, None, folder / "base", work.watchers, folder / CORPUS)
+    remove_norms(work.study.removal, None, folder / "base", work.watchers, folder / CORPUS, run.device)
     return replace(work, base=folder / "base" / MODEL)
 
 
 def read_base(work: StudyWork) -> StudyWork:
     """Measure the base on held-out text; that says what an artifact may lose there."""
     base, recipe = written(work.base, "base"), work.study.removal.source
-    stored, tokenizer = load_model(base), work.corpus.tokenizer
+    stored, tokenizer = load_model(base, work.run.device), work.corpus.tokenizer
     if tokenizer is None or stored.alphabet != tokenizer.alphabet:
         raise InputError(
             f"{base} has other tokens than the study's corpus; give a model that was trained on it"

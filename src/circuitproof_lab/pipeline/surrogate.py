@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.solvers.find import find_solver
 from circuitproof_lab.pipeline.sizes import training_size
@@ -11,13 +12,15 @@ from circuitproof_lab.pipeline.surrogate_recipe import StudyRecipe, SurrogateRec
 from circuitproof_lab.records.surrogate import SurrogateReport
 
 
-def run_surrogate(recipe: SurrogateRecipe, out: Path, tell: Tell = silent) -> tuple[SurrogateReport, ...]:
+def run_surrogate(
+    recipe: SurrogateRecipe, out: Path, tell: Tell = silent, device: Device = CPU
+) -> tuple[SurrogateReport, ...]:
     """Run every study of a recipe into a folder of its own in `out`; what is finished is not repeated."""
     for name in recipe.solvers:
         find_solver(name)
     trained = [one.teacher for one in recipe.studies if isinstance(one.teacher, TrainedTeacher)]
     size = sum(training_size(teacher.architecture) for teacher in trained)
-    with begin_run(out, recipe.name, recipe.digest, size, tell) as run:
+    with begin_run(out, recipe.name, recipe.digest, size, tell, device) as run:
         return tuple(_run(recipe, study, run.within(study.question.name)) for study in recipe.studies)
 
 

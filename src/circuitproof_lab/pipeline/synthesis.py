@@ -18,6 +18,7 @@ from circuitproof.files.canonical import (
     refuse_existing,
     write_files,
 )
+from circuitproof.files.devices import CPU, Device
 from circuitproof.nn.checkpoint import load_model
 from circuitproof.programs.atoms import Brackets
 from circuitproof.programs.text import to_text
@@ -42,6 +43,7 @@ class SynthesisRequest:
     circuits: tuple[Path, ...]
     """A circuit file for each task in order, or none at all."""
     bounds: Bounds
+    device: Device = CPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def synthesise(request: SynthesisRequest, out: Path, pace: Pace = UNHURRIED) -> 
         raise UsageError(
             f"{len(request.circuits)} circuits for {len(request.tasks)} tasks; give one for each, or none"
         )
-    stored = load_model(request.model)
+    stored = load_model(request.model, request.device)
     tasks = [stored.declaration.listed_task(task) for task in request.tasks]
     names = [task.name for task in tasks]
     circuits = dict(zip(names, map(load_circuit, request.circuits), strict=False))

@@ -7,6 +7,7 @@ from statistics import mean
 from typing import TypeAlias, TypeVar
 
 from circuitproof.errors import InputError
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.records import read_record, write_record
 from circuitproof.files.run import begin_run
 from circuitproof_lab.pipeline.sizes import training_size
@@ -33,8 +34,13 @@ _ByVariant: TypeAlias = Mapping[str, Sequence[MeasuredModel]]
 """What was measured of each variant, by the same seeds in the same order."""
 
 
-def compare_variants(
-    recipe: VariantsRecipe, out: Path, watch: Watch, seeds: Sequence[int] = (), names: Sequence[str] = ()
+def compare_variants(  # noqa: PLR0913, PLR0917  # what is compared, and where
+    recipe: VariantsRecipe,
+    out: Path,
+    watch: Watch,
+    seeds: Sequence[int] = (),
+    names: Sequence[str] = (),
+    device: Device = CPU,
 ) -> VariantComparison:
     """Train and measure variants in the run folder `out`; all of them with all seeds, unless some are named.
 
@@ -44,7 +50,7 @@ def compare_variants(
     seeds = _asked("seed", seeds, recipe.seeds)
     names = _asked("variant", names, recipe.names)
     size = len(seeds) * (1 + len(names)) * training_size(recipe.base.architecture)
-    with begin_run(out, recipe.name, recipe.digest, size) as run:
+    with begin_run(out, recipe.name, recipe.digest, size, device=device) as run:
         for seed, entry in product(seeds, recipe.entries):
             if entry.name in names:
                 measure_variant(VariantJob(recipe, run, watch, entry, seed))

@@ -2,7 +2,7 @@
 """Fitting a surrogate: a small ReLU network trained until it agrees with its teacher on every word."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +15,8 @@ from torch.optim import AdamW
 from circuitproof.arithmetic.grid import grid_of_float32
 from circuitproof.errors import InputError, NumericError
 from circuitproof.files.codec import PositiveInt
+from circuitproof.files.devices import CPU, Device
+from circuitproof.nn.devices import deterministic
 from circuitproof_lab.surrogate.network import Network, NetworkShape, build_network, measure_fidelity, one_hot
 from circuitproof_lab.surrogate.relation import Relation
 from circuitproof_lab.train.loop import Rate
@@ -45,7 +47,7 @@ class Fitted:
     weights: bytes
 
 
-def fit_network(relation: Relation, fitting: Fitting) -> Fitted:
+def fit_network(relation: Relation, fitting: Fitting, device: Device = CPU) -> Fitted:
     """Return a surrogate that agrees everywhere, with the coarsest weights that do.
 
     Coarse weights are as exact as fine ones and make every later question easier. One that does not agree
@@ -54,7 +56,7 @@ def fit_network(relation: Relation, fitting: Fitting) -> Fitted:
     shape = NetworkShape(relation.words, relation.answers, fitting.hidden)
     best = 0
     for attempt in range(fitting.attempts):
-        tensors = _train(relation, shape, fitting, fitting.seed + attempt)
+        tensors = _train(relation, shape, replace(fitting, seed=fitting.seed + attempt), device)
         for rounded in _roundings(tensors):
             agreed = measure_fidelity(exact_network(shape, rounded), relation)
             if agreed == len(relation.words):
@@ -73,31 +75,36 @@ def exact_network(shape: NetworkShape, tensors: Mapping[str, Tensor]) -> Network
     )
 
 
-def _train(relation: Relation, shape: NetworkShape, fitting: Fitting, seed: int) -> Mapping[str, Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    maps = [_linear(into, out, generator) for into, out in pairwise(shape.sizes)]
-    inputs = torch.from_numpy(one_hot(tuple(relation.words), relation.words)).float()
-    taught = torch.tensor(relation.decided)
+def _train(relation: Relation, shape: NetworkShape, fitting: Fitting, device: Device) -> Mapping[str, Tensor]:
+    """Train on a device, and return the weights in main memory."""
+    generator = torch.Generator(CPU).manual_seed(fitting.seed)
+    maps = [_linear(into, out, generator, device) for into, out in pairwise(shape.sizes)]
+    inputs = torch.from_numpy(one_hot(tuple(relation.words), relation.words)).float().to(device)
+    taught = torch.tensor(relation.decided, device=device)
     trained = [tensor for pair in maps for tensor in pair]
     optimizer = AdamW(trained, lr=fitting.learning_rate, weight_decay=0.0)
-    for _ in range(fitting.steps):
-        lead = _leads(_forward(maps, inputs), taught)
-        if float(lead.detach().min()) >= _MARGIN:
-            break
-        loss = functional.relu(2 * _MARGIN - lead).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    tensors = {name: tensor.detach() for name, tensor in zip(shape.tensors(), trained, strict=True)}
+    with deterministic(taught.device):
+        for _ in range(fitting.steps):
+            lead = _leads(_forward(maps, inputs), taught)
+            if float(lead.detach().min()) >= _MARGIN:
+                break
+            loss = functional.relu(2 * _MARGIN - lead).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    tensors = {name: tensor.detach().cpu() for name, tensor in zip(shape.tensors(), trained, strict=True)}
     if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
         raise NumericError("a weight of the surrogate is NaN or infinite; lower its learning rate")
     return tensors
 
 
-def _linear(into: int, out: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def _linear(into: int, out: int, generator: torch.Generator, device: Device) -> tuple[Tensor, Tensor]:
     bound = into**-0.5
-    weight = nn.Parameter(torch.empty(out, into).uniform_(-bound, bound, generator=generator))
-    return weight, nn.Parameter(torch.empty(out).uniform_(-bound, bound, generator=generator))
+    weight, bias = (
+        torch.empty(shape, device=CPU).uniform_(-bound, bound, generator=generator).to(device)
+        for shape in ((out, into), (out,))
+    )
+    return nn.Parameter(weight), nn.Parameter(bias)
 
 
 def _forward(maps: list[tuple[Tensor, Tensor]], values: Tensor) -> Tensor:

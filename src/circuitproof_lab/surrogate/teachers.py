@@ -11,6 +11,7 @@ from typing import Annotated
 from circuitproof.circuits.circuit import Circuit, whole
 from circuitproof.errors import DeclarationError, InputError, NotExactError
 from circuitproof.files.codec import Key
+from circuitproof.files.devices import CPU, Device
 from circuitproof.forward.cells import refuse_unreadable
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.proof.fold import fold
@@ -64,7 +65,11 @@ def plain_rendering(question: TeacherQuestion, alphabet: Alphabet) -> Rendering:
 
 
 def circuit_relation(
-    model: Path, circuit: Circuit | None, question: TeacherQuestion, rendering: Rendering
+    model: Path,
+    circuit: Circuit | None,
+    question: TeacherQuestion,
+    rendering: Rendering,
+    device: Device = CPU,
 ) -> Relation:
     """Return what a circuit, or without one the whole model, decides on every word.
 
@@ -78,7 +83,8 @@ def circuit_relation(
     refuse_unreadable(prompts, sizes.vocabulary, sizes.context)
     if (largest := max(rendering.answers)) >= sizes.vocabulary:
         raise InputError(f"an answer is token {largest}, the model's vocabulary is {sizes.vocabulary}")
-    found, basis = _decide(model, frozen, circuit or whole(frozen.graph), rendering.answers, prompts)
+    asked = circuit or whole(frozen.graph)
+    found, basis = _decide(frozen, asked, rendering.answers, prompts, device)
     decided = dict(zip(prompts, found, strict=True))
     answers = tuple(
         _only_answer(question, word, [decided[prompt] for prompt in rendering.prompts(word)])
@@ -88,7 +94,7 @@ def circuit_relation(
 
 
 def _decide(
-    model: Path, frozen: Frozen, circuit: Circuit, candidates: tuple[int, ...], prompts: Sequence[Prompt]
+    frozen: Frozen, circuit: Circuit, candidates: tuple[int, ...], prompts: Sequence[Prompt], device: Device
 ) -> tuple[list[frozenset[int]], Basis]:
     """Return the maximal candidates on each prompt, and how they are known."""
     if circuit.graph != frozen.graph:
@@ -98,17 +104,17 @@ def _decide(
     try:
         folds = fold(frozen, candidates, [circuit], prompts).of(circuit)
     except NotExactError:
-        return _measure(model, circuit, candidates, prompts), Basis.MEASURED
+        return _measure(frozen.file.path.parent, circuit, candidates, prompts, device), Basis.MEASURED
     return [one.decision for one in folds], Basis.EXACT
 
 
 def _measure(
-    model: Path, circuit: Circuit, candidates: tuple[int, ...], prompts: Sequence[Prompt]
+    model: Path, circuit: Circuit, candidates: tuple[int, ...], prompts: Sequence[Prompt], device: Device
 ) -> list[frozenset[int]]:
     from circuitproof.nn.checkpoint import load_model
     from circuitproof.nn.decisions import task_logits
 
-    loaded = load_model(model).model
+    loaded = load_model(model, device).model
     asked = _table_task(loaded.architecture.vocabulary, candidates, prompts)
     (rows,) = task_logits(loaded, asked, [circuit]).tolist()
     return [frozenset(place for place, logit in enumerate(row) if logit == max(row)) for row in rows]

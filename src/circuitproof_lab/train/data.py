@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import torch
 
 from circuitproof.errors import InputError
+from circuitproof.files.devices import CPU
 from circuitproof.nn.decisions import score_circuits
 from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import Transformer
@@ -25,7 +26,7 @@ from circuitproof_lab.train.windows import (
 
 @runtime_checkable
 class Data(Protocol):
-    """What the training loop asks of its data."""
+    """What the training loop asks of its data; batches are in main memory."""
 
     def batch(self, step: int) -> Batch:
         """Return the batch of a step, the same whenever it is asked for."""
@@ -69,7 +70,7 @@ class TaskData:
         """Return the next rows of the epoch's own shuffle; a remainder too small for a batch is left out."""
         per_epoch = len(self._rows.tokens) // self._size
         epoch, place = divmod(step, per_epoch)
-        order = torch.randperm(len(self._rows.tokens), generator=generator_of(self._seed, epoch))
+        order = torch.randperm(len(self._rows.tokens), generator=generator_of(self._seed, epoch), device=CPU)
         chosen = order[place * self._size : (place + 1) * self._size]
         return Batch(self._rows.tokens[chosen], self._rows.targets[chosen])
 
@@ -88,8 +89,10 @@ class TaskData:
     def measure_whole(self, model: Transformer) -> Mapping[str, float]:
         """Return the loss over all prompts, what is measured in training, and how large the residual is."""
         with torch.no_grad():
-            loss = next_token_loss(model(self._rows.tokens), self._rows.targets).item()
-            ends = [model.final_residual(torch.tensor([row])) for task in self._tasks for row in task.prompts]
+            rows = self._rows.on(model.device)
+            loss = next_token_loss(model(rows.tokens), rows.targets).item()
+            prompts = [prompt for task in self._tasks for prompt in task.prompts]
+            ends = [model.final_residual(model.tokens_of([prompt])) for prompt in prompts]
         size = torch.cat(ends).square().mean().sqrt().item()
         return {"loss": loss, **self.evaluate(model), "final residual": size}
 
@@ -136,9 +139,9 @@ class CorpusData:
 def _padded(rows: Sequence[tuple[tuple[int, ...], int]]) -> Batch:
     """Pad on the right, where a causal model cannot look from the last token of a shorter prompt."""
     longest = max(len(prompt) for prompt, _ in rows)
-    tokens = torch.zeros(len(rows), longest, dtype=torch.long)
-    targets = torch.full((len(rows), longest), NO_TARGET)
+    tokens = torch.zeros(len(rows), longest, dtype=torch.long, device=CPU)
+    targets = torch.full_like(tokens, NO_TARGET)
     for index, (prompt, answer) in enumerate(rows):
-        tokens[index, : len(prompt)] = torch.tensor(prompt)
+        tokens[index, : len(prompt)] = torch.tensor(prompt, device=CPU)
         targets[index, len(prompt) - 1] = answer
     return Batch(tokens, targets)

@@ -24,7 +24,7 @@ _NUMBERS_AT_ONCE = 1 << 25
 
 
 def fold(model: Transformer, deviations: Deviations) -> Transformer:
-    """Return the model without norms, in FP64, that computes what `model` does with norms so fixed.
+    """Return the model without norms that computes what `model` does with norms so fixed; FP64, main memory.
 
     A norm centres, divides by its deviation, scales and shifts; each of its readers takes that into its own
     weight and bias. So a circuit of the result computes what the same circuit of the other does: a node that
@@ -32,7 +32,7 @@ def fold(model: Transformer, deviations: Deviations) -> Transformer:
     they are needed.
     """
     refuse_bad_deviations(deviations, model.architecture.layers)
-    old = {name: view.detach().double() for name, view in model.named_slices().items()}
+    old = {name: view.detach().cpu().double() for name, view in model.named_slices().items()}
     old.setdefault("logits.weight", old["embed.token"])  # a tied output embedding has no tensor of its own
     folded = Transformer(folded_architecture(model), model.programs).double()
     new = dict(old)
@@ -65,7 +65,7 @@ def compare(before: Transformer, after: Transformer, batch: Batch) -> FoldError:
     rows = max(1, _NUMBERS_AT_ONCE // (batch.tokens.shape[1] * before.architecture.vocabulary))
     for part in batch.portions(rows):
         with torch.no_grad():
-            wanted, found = before(part.tokens), after(part.tokens)
+            wanted, found = (model(part.tokens.to(model.device)).cpu() for model in (before, after))
         if not (wanted.isfinite().all() and found.isfinite().all()):
             raise NumericError("fold: a logit is NaN or infinite; the weights or the training have diverged")
         difference = (found - wanted).double()

@@ -17,10 +17,12 @@ from torch.optim import AdamW
 from circuitproof.errors import InputError, NumericError
 from circuitproof.files.canonical import Json, readable_json
 from circuitproof.files.codec import Codec, Positive, PositiveInt, Range, to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.reading import read_json, reading
 from circuitproof.files.sealed import write_sealed
 from circuitproof.models.architecture import Architecture
 from circuitproof.nn.checkpoint import StoredModel, load_model, load_tensors, model_files, save_tensors
+from circuitproof.nn.devices import deterministic
 from circuitproof.nn.transformer import Transformer, initialise
 from circuitproof_lab.train.data import Data
 from circuitproof_lab.train.measures import Evaluation
@@ -114,7 +116,8 @@ class NextToken:
         """Return the loss on the batch of a step, the share of each piece."""
         batch = self.data.batch(step)
         for piece in together().share(batch.pieces(self.pieces)):
-            yield next_token_loss(model(piece.tokens), piece.targets) * (piece.asked / batch.asked)
+            there = piece.on(model.device)
+            yield next_token_loss(model(there.tokens), there.targets) * (piece.asked / batch.asked)
 
     def evaluate(self, model: Transformer) -> Mapping[str, float]:
         """Return what the data measures."""
@@ -139,27 +142,32 @@ class Trained:
     evaluations: tuple[Evaluation, ...]
 
 
-def train(
-    architecture: Architecture, data: Data, plan: TrainingPlan, checkpoints: Path, watcher: Watcher
+def train(  # noqa: PLR0913, PLR0917  # what is trained, how, and where
+    architecture: Architecture,
+    data: Data,
+    plan: TrainingPlan,
+    checkpoints: Path,
+    watcher: Watcher,
+    device: Device = CPU,
 ) -> Trained:
-    """Train a model, going on from the newest checkpoint if there is one."""
+    """Train a model on a device, going on from the newest checkpoint if there is one."""
     model = Transformer(architecture)
     initialise(model, plan.seed, plan.initial_deviation)
-    return fit(model, NextToken(data, plan.pieces), plan, checkpoints, watcher)
+    return fit(model.to(device), NextToken(data, plan.pieces), plan, checkpoints, watcher)
 
 
 def fit(
     model: Transformer, goal: TrainingGoal, plan: TrainingPlan, checkpoints: Path, watcher: Watcher
 ) -> Trained:
-    """Train every parameter of `model` toward a goal, going on from the newest checkpoint if there is one.
+    """Train every parameter of `model`, where it is, going on from the newest checkpoint if there is one.
 
     The model given is where the first step starts from, and it is changed in place; its buffers belong to
     its state like its parameters. Programs are no parameters and stay as they are.
     """
     workers = together()
     workers.refuse_uneven(plan.pieces)
-    plan.computation.refuse_unworkable()
-    with _deterministic(model), freed_memory_kept(), plan.computation.ready(model):
+    plan.computation.refuse_unworkable(model.device)
+    with _repeatable(model), freed_memory_kept(), plan.computation.ready(model):
         training = _resume(model, plan, checkpoints)
         for evaluation in training.evaluations:
             watcher.on_evaluation(evaluation)
@@ -192,7 +200,8 @@ def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> f
     training.optimizer.param_groups[0]["lr"] = learning_rate(plan, training.step)
     training.optimizer.zero_grad()
     total = 0.0
-    for loss in plan.precision.through(goal.losses(training.model, training.step)):
+    losses = goal.losses(training.model, training.step)
+    for loss in plan.precision.through(losses, training.model.device.type):
         if not loss.isfinite():
             raise NumericError(
                 f"training: the loss is {loss.item()} at step {training.step}; lower the learning rate"
@@ -203,7 +212,7 @@ def _take_step(training: _Training, goal: TrainingGoal, plan: TrainingPlan) -> f
     torch.nn.utils.clip_grad_norm_(training.model.parameters(), plan.gradient_limit)
     training.optimizer.step()
     training.step += 1
-    return together().total(torch.tensor(total, dtype=torch.float64)).item()
+    return together().total(torch.tensor(total, dtype=torch.float64, device=CPU)).item()
 
 
 def _save_checkpoint(training: _Training, checkpoints: Path) -> None:
@@ -245,7 +254,9 @@ def _restore(training: _Training, path: Path) -> None:
     shapes = {name: tuple(tensor.shape) for name, tensor in _optimizer_state(training).items()}
     tensors = load_tensors(path / _OPTIMIZER, shapes)
     for index, parameter in enumerate(model.parameters()):
-        training.optimizer.state[parameter] = {name: tensors[f"{index}.{name}"] for name in _fresh(parameter)}
+        training.optimizer.state[parameter] = {
+            name: tensors[f"{index}.{name}"].to(fresh.device) for name, fresh in _fresh(parameter).items()
+        }
     with reading(read_json(path / _PROGRESS), str(path / _PROGRESS)) as fields:
         training.step = fields.integer("step")
         training.evaluations.extend(Codec().value(tuple[Evaluation, ...], fields, "evaluations"))
@@ -277,22 +288,21 @@ def _optimizer_state(training: _Training) -> Mapping[str, Tensor]:
 def _fresh(parameter: Tensor) -> dict[str, Tensor]:
     """Return what AdamW remembers of the gradients of a tensor that had none yet."""
     mean, square = torch.zeros_like(parameter), torch.zeros_like(parameter)
-    return {"step": torch.tensor(0.0), "exp_avg": mean, "exp_avg_sq": square}
+    return {"step": torch.tensor(0.0, device=CPU), "exp_avg": mean, "exp_avg_sq": square}
 
 
 @contextmanager
-def _deterministic(model: Transformer) -> Iterator[None]:
+def _repeatable(model: Transformer) -> Iterator[None]:
     """Let the same steps give the same bits; a small model is also not spread over cores.
 
     Sums split over threads depend on how many there are, and for small matrices the threads cost more than
     they bring.
     """
-    before, threads = torch.get_deterministic_debug_mode(), torch.get_num_threads()
-    torch.set_deterministic_debug_mode("error")
+    threads = torch.get_num_threads()
     if sum(parameter.numel() for parameter in model.parameters()) < _SMALL:
         torch.set_num_threads(1)
     try:
-        yield
+        with deterministic(model.device):
+            yield
     finally:
         torch.set_num_threads(threads)
-        torch.set_deterministic_debug_mode(before)

@@ -19,6 +19,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from circuitproof.errors import InputError, NumericError
+from circuitproof.files.devices import Device
 from circuitproof.models.architecture import Architecture, inverse_root
 from circuitproof.models.operators import Attention, LayerNorm, LeakyRelu
 from circuitproof.nn.transformer import Transformer, initialise
@@ -50,21 +51,24 @@ class Precision(StrEnum):
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"
 
-    def through(self, losses: Iterator[Float[Tensor, ""]]) -> Iterator[Float[Tensor, ""]]:
-        """Return the losses, each computed in this precision; what is done with them in between is not."""
+    def through(self, losses: Iterator[Float[Tensor, ""]], kind: str) -> Iterator[Float[Tensor, ""]]:
+        """Return the losses, each computed in this precision; what is done with them in between is not.
+
+        `kind` is that of the device where they are computed.
+        """
         while True:
-            with self._used():
+            with self._used(kind):
                 loss = next(losses, None)
             if loss is None:
                 return
             yield loss
 
-    def _used(self) -> AbstractContextManager[object]:
+    def _used(self, kind: str) -> AbstractContextManager[object]:
         match self:
             case Precision.FLOAT32:
                 return nullcontext()
             case Precision.BFLOAT16:
-                return torch.autocast("cpu", torch.bfloat16)
+                return torch.autocast(kind, torch.bfloat16)
             case _:
                 assert_never(self)
 
@@ -88,34 +92,37 @@ class Computation:
         finally:
             vars(model).pop("_compiled_call_impl", None)  # torch has no other way back
 
-    def refuse_unworkable(self) -> None:
+    def refuse_unworkable(self, device: torch.device) -> None:
         """Refuse what does not work here, by trying it on a tiny model in a child process."""
         works_anywhere = self == Computation(Precision.FLOAT32, is_compiled=False)
-        if not works_anywhere and (reason := _trial(self)) is not None:
+        if not works_anywhere and (reason := _trial(self, device)) is not None:
             raise InputError(
                 f"training: precision '{self.precision}' with compile {str(self.is_compiled).lower()} does "
-                f"not work on this machine ({reason}); leave both out: float32, not compiled, works anywhere"
+                f"not work on this machine's {device.type} ({reason}); leave both out: float32, not "
+                "compiled, works anywhere"
             )
 
 
-def tiny_step(computation: Computation) -> None:
+def tiny_step(computation: Computation, device: Device) -> None:
     """Take one step of a tiny model, or fail as a larger one would."""
     model = Transformer(_TINY)
     initialise(model, 0, 0.02)
-    tokens = torch.arange(2 * _TINY.context).reshape(2, -1) % _TINY.vocabulary
+    model.to(device)
+    tokens = torch.arange(2 * _TINY.context, device=model.device).reshape(2, -1) % _TINY.vocabulary
+    losses = (next_token_loss(model(one), one) for one in (tokens,))
     with computation.ready(model):
-        (loss,) = computation.precision.through(next_token_loss(model(one), one) for one in (tokens,))
+        (loss,) = computation.precision.through(losses, model.device.type)
     loss.backward()
     gradients = [parameter.grad for parameter in model.parameters()]
     if not all(gradient is not None and gradient.sum().isfinite() for gradient in (loss, *gradients)):
         raise NumericError("a gradient is missing or not finite")
 
 
-def _trial(computation: Computation) -> str | None:
+def _trial(computation: Computation, device: torch.device) -> str | None:
     """Return why a tiny step fails in a process of its own, or nothing if it does not."""
     wanted = f"Computation(Precision('{computation.precision}'), is_compiled={computation.is_compiled})"
     step = tiny_step.__name__
-    code = f"from {tiny_step.__module__} import Computation, Precision, {step}; {step}({wanted})"
+    code = f"from {tiny_step.__module__} import Computation, Precision, {step}; {step}({wanted}, '{device}')"
     try:
         done = subprocess.run(  # noqa: S603  # our own interpreter and code
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=_SECONDS, check=False

@@ -38,7 +38,7 @@ class FadingNorm(NormLayer):
         self.scale, self.shift = norm.scale, norm.shift
         self.blend = 0.0
         self.seen: Tensor | None = None
-        self.register_buffer("deviation", torch.zeros(()))
+        self.register_buffer("deviation", torch.zeros((), device=norm.scale.device))
 
     def forward(self, inputs: StreamState) -> StreamState:
         """Return the input, normalised as far as the norm has not faded; remember its deviations."""
@@ -80,12 +80,14 @@ class Fading:
             norm.blend = spans[site].blend(step)
         waiting = {site: norm for site, norm in norms.items() if step < spans[site].first}
         pieces = self.data.batch(step).pieces(self.pieces)
-        asked, means = sum(piece.asked for piece in pieces), dict.fromkeys(waiting, torch.zeros(()))
+        nothing = torch.zeros((), device=model.device)
+        asked, means = sum(piece.asked for piece in pieces), dict.fromkeys(waiting, nothing)
         for piece in together().share(pieces):
-            share = piece.asked / asked
-            yield next_token_loss(model(piece.tokens), piece.targets) * share
+            share, there = piece.asked / asked, piece.on(model.device)
+            yield next_token_loss(model(there.tokens), there.targets) * share
             for site, norm in waiting.items():
-                means[site] = means[site] + norm.mean_seen(_counted(piece, site.reader)) * share
+                counted = _counted(piece, site.reader).to(model.device)
+                means[site] = means[site] + norm.mean_seen(counted) * share
         for site, norm in waiting.items():
             norm.average(together().total(means[site]), 1 / min(step + 1, self.schedule.window))
 

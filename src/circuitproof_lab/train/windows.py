@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import InputError
+from circuitproof.files.devices import CPU
 from circuitproof.nn.transformer import Transformer
 
 TokenRow: TypeAlias = NDArray[np.integer]
@@ -33,6 +34,10 @@ class Batch:
     def asked(self) -> int:
         """Return at how many positions a token is wanted."""
         return int((self.targets != NO_TARGET).sum())
+
+    def on(self, device: torch.device) -> "Batch":
+        """Return the same batch on a device; it is drawn, counted and divided in main memory."""
+        return Batch(self.tokens.to(device), self.targets.to(device))
 
     def pieces(self, count: int) -> "tuple[Batch, ...]":
         """Return at most so many batches that together have the rows of this one."""
@@ -60,7 +65,7 @@ class Windows:
 
     def drawn(self, count: int, generator: torch.Generator) -> Batch:
         """Return so many windows that begin anywhere."""
-        starts = torch.randint(len(self.tokens) - self.width, (count,), generator=generator)
+        starts = torch.randint(len(self.tokens) - self.width, (count,), generator=generator, device=CPU)
         return self._at(starts.numpy())
 
     def spread(self, count: int) -> Batch:
@@ -84,7 +89,7 @@ class Windows:
         """Return the mean loss of a model, or of a circuit of it, on windows spread over the tokens."""
         batch, total = self.spread(count), 0.0
         with torch.no_grad():
-            for part in batch.portions(at_once):
+            for part in (one.on(model.device) for one in batch.portions(at_once)):
                 loss = next_token_loss(model(part.tokens, circuit), part.targets)
                 total += float(loss) * len(part.tokens)
         return total / len(batch.tokens)

@@ -34,10 +34,12 @@ class Workers:
         return items[self.own :: self.count]
 
     def total(self, own: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
-        """Return the sum of what each process has; all of them ask at the same time."""
-        if self.count > 1:
-            distributed.all_reduce(own)
-        return own
+        """Return the sum of what each process has, where it was; all of them ask at the same time."""
+        if self.count == 1:
+            return own
+        summed = own.cpu()  # the processes meet in main memory, whatever they compute on
+        distributed.all_reduce(summed)
+        return summed.to(own.device)
 
     def add_gradients(self, model: Transformer) -> None:
         """Let every process go on with the sum of all gradients."""

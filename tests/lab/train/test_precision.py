@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from circuitproof.errors import InputError, NumericError
+from circuitproof.files.devices import CPU
 from circuitproof.nn.transformer import Transformer
 from circuitproof_lab.pipeline.recipe import load_recipe
 from circuitproof_lab.pipeline.stages.train import train_recipe
@@ -29,7 +30,7 @@ class Done:
 def test_what_works_everywhere_is_not_tried(monkeypatch):
     """A run in float32 starts no other process."""
     monkeypatch.setattr(subprocess, "run", None)
-    PLAIN.refuse_unworkable()
+    PLAIN.refuse_unworkable(torch.device(CPU))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_what_fails_in_a_child_process_is_refused_with_the_reason(monkeypatch, d
     """An illegal instruction ends the child and not the run."""
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
     with pytest.raises(InputError, match=rf"'bfloat16' with compile false does not work .*\({reason}\); lea"):
-        MIXED.refuse_unworkable()
+        MIXED.refuse_unworkable(torch.device(CPU))
 
 
 def test_a_trial_that_does_not_end_is_refused(monkeypatch):
@@ -54,7 +55,7 @@ def test_a_trial_that_does_not_end_is_refused(monkeypatch):
 
     monkeypatch.setattr(subprocess, "run", wait)
     with pytest.raises(InputError, match="a tiny step took more than 300 seconds"):
-        Computation(Precision.FLOAT32, is_compiled=True).refuse_unworkable()
+        Computation(Precision.FLOAT32, is_compiled=True).refuse_unworkable(torch.device(CPU))
 
 
 def test_a_trial_runs_the_tiny_step(monkeypatch):
@@ -66,9 +67,9 @@ def test_a_trial_runs_the_tiny_step(monkeypatch):
         return Done(0)
 
     monkeypatch.setattr(subprocess, "run", run)
-    MIXED.refuse_unworkable()
+    MIXED.refuse_unworkable(torch.device(CPU))
     (code,) = told
-    assert "tiny_step(Computation(Precision('bfloat16'), is_compiled=False))" in code
+    assert "tiny_step(Computation(Precision('bfloat16'), is_compiled=False), 'cpu')" in code
     exec(code.replace("bfloat16", "float32"), {})  # noqa: S102  # the very line, in what works everywhere
 
 
@@ -76,7 +77,7 @@ def test_a_tiny_step_without_gradients_fails(monkeypatch):
     """That a process ends well is not enough."""
     monkeypatch.setattr(precision, "next_token_loss", lambda logits, _: logits.sum() * torch.nan)
     with pytest.raises(NumericError, match="a gradient is missing or not finite"):
-        tiny_step(PLAIN)
+        tiny_step(PLAIN, CPU)
 
 
 def test_losses_alone_are_computed_in_the_precision():
@@ -89,11 +90,11 @@ def test_losses_alone_are_computed_in_the_precision():
             yield torch.tensor(float(number))
 
     found = []
-    for loss in Precision.BFLOAT16.through(losses()):
+    for loss in Precision.BFLOAT16.through(losses(), CPU):
         assert not torch.is_autocast_enabled("cpu")
         found.append(loss.item())
     assert (found, inside) == ([0.0, 1.0], [True, True])
-    list(Precision.FLOAT32.through(losses()))
+    list(Precision.FLOAT32.through(losses(), CPU))
     assert inside[2:] == [False, False]
 
 

@@ -63,7 +63,7 @@ class ArtifactBuild:
 
 def install_blueprint(build: ArtifactBuild) -> ArtifactBuild:
     """Read the base and put the programs of the blueprint into it; both stay in memory."""
-    stored = load_model(build.base)
+    stored = load_model(build.base, build.run.device)
     installed = install(stored.model, build.blueprint.programs)
     share_below(stored.model, installed)
     return replace(build, stored=stored, installed=installed)
@@ -152,7 +152,7 @@ def calibrated(build: ArtifactBuild, installed: Transformer, rung: Rung) -> Tran
     def train(path: Path) -> None:
         construction = build.construction
         model = calibrate(installed, build.behaviour, rung, construction.calibration, construction.text)
-        slices = {name: view.detach().contiguous() for name, view in model.named_slices().items()}
+        slices = model.named_slices()
         write_file(path, save_tensors({name: slices[name] for name in sorted(readouts)}))
 
     telling = f"{build.blueprint.task.name}: calibrating the {rung} rung"

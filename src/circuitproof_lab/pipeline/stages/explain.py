@@ -41,7 +41,7 @@ def fit_surrogate(run: Run, taught: TaughtStudy) -> Path:
     """Return the folder of a network that answers every word as the teacher does."""
 
     def fit(path: Path) -> None:
-        fitted = fit_network(taught.relation, taught.study.fitting)
+        fitted = fit_network(taught.relation, taught.study.fitting, run.device)
         write_network(path, fitted.shape, fitted.weights, taught.relation)
 
     return run.stage(SURROGATE, fit, f"{taught.name}: surrogate")

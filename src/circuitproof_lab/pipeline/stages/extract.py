@@ -25,7 +25,7 @@ def extract_circuit(run: Run, search: CircuitSearch, name: str = CIRCUIT, tellin
     """Return the file of the circuit that a search finds; its report stands beside it."""
 
     def write(path: Path) -> None:
-        found = find_circuits(search.model, search.task, search.method)
+        found = find_circuits(search.model, search.task, search.method, device=run.device)
         if search.reads_prompt:
             refuse_senseless(found)
         write_extraction(found, path)

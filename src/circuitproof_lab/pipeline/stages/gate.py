@@ -176,13 +176,14 @@ def _searched(job: GatedRun, place: int, rounds: Rounds, behaviour: Behaviour) -
     """Return the programs of the selected circuit, where the protocol says within which bounds to look."""
     if (bounds := job.protocol.programs) is None:
         return None
-    return search_programs(job.within(place, rounds), load_model(job.model).model, behaviour, bounds)
+    model = load_model(job.model, job.run.device).model
+    return search_programs(job.within(place, rounds), model, behaviour, bounds)
 
 
 def _open_gate(job: GatedRun, place: int, rounds: Rounds, circuit: Path) -> GateOutcome:
     """Burn a gate, then measure every circuit on it; only the selected one was the trial."""
     gate, behaviour = rounds.gates[place], _selected(job, place, rounds)
-    model, objective = load_model(job.model).model, job.protocol.method.objective
+    model, objective = load_model(job.model, job.run.device).model, job.protocol.method.objective
     installed = _searched(job, place, rounds, behaviour)
     before = Meter(model, behaviour.task, objective)
     others, candidates = nested(model.graph, _by_importance(job, before, circuit)), load_candidates(circuit)

@@ -61,7 +61,7 @@ def examine_healed(run: Run, model: Path, behaviour: Behaviour, gates: HealingGa
     """Audit a healed model: does it need its programs, and what does it lose on text?"""
 
     def examine() -> Healed:
-        healed = load_model(model).model
+        healed = load_model(model, run.device).model
         found, loss = audit(healed, behaviour, tuple(healed.programs)), gates.quality.loss(healed)
         return Healed(
             task=behaviour.task.name,

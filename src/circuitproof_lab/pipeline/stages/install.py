@@ -22,7 +22,7 @@ def install_programs(run: Run, model: Path, behaviours: Sequence[Behaviour], bou
     circuits = {one.task.name: one.circuit for one in behaviours}
 
     def make(path: Path) -> None:
-        stored = load_model(model)
+        stored = load_model(model, run.device)
         installed, reports = stored.model, list[Json]()
         for head in new_heads(installed.programs, behaviours):
             run.tell(f"{path.name}: synthesising {head}")

@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 
 from circuitproof.errors import NumericError
+from circuitproof.files.devices import CPU, Device
 from circuitproof.nn.checkpoint import load_model
 from circuitproof.nn.decisions import task_logits
 from circuitproof.proof.anchors import spread_anchors, unshared_logits
@@ -16,10 +17,10 @@ from circuitproof.tasks.rules import OnlyOpener
 from circuitproof_lab.records.proof import ProofMeasures, TokenRelation
 
 
-def measure_proof(model: Path, battery: Battery, anchors: int) -> ProofMeasures:
+def measure_proof(model: Path, battery: Battery, anchors: int, device: Device = CPU) -> ProofMeasures:
     """Evaluate some prompts alone and all in floats; refuse where the exact logits are not the same."""
     signs = _check_anchors(battery, anchors)
-    error, seconds = _float_forward(model, battery)
+    error, seconds = _float_forward(model, battery, device)
     return ProofMeasures(
         forward_seconds=seconds,
         float_error=error,
@@ -53,14 +54,13 @@ def _check_anchors(battery: Battery, count: int) -> int:
     return signs
 
 
-def _float_forward(path: Path, battery: Battery) -> tuple[float, float]:
+def _float_forward(path: Path, battery: Battery, device: Device) -> tuple[float, float]:
     """Return how far torch's logits are from the exact ones, and how long they took."""
-    claim, model = battery.claim, load_model(path).model
+    claim, model = battery.claim, load_model(path, device).model
     task_logits(model, claim.task, [claim.circuit])
     begin = time.perf_counter()
     found = task_logits(model, claim.task, [claim.circuit])[0]
     seconds = time.perf_counter() - begin
-    exact = torch.tensor(
-        [list(map(float, fold.logits)) for fold in exact_folds(battery.folded.of(claim.circuit))]
-    )
+    folds = exact_folds(battery.folded.of(claim.circuit))
+    exact = torch.tensor([list(map(float, fold.logits)) for fold in folds], device=CPU)
     return float((found - exact).abs().max()), seconds

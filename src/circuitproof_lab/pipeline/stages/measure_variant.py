@@ -78,22 +78,23 @@ def measure_variant(job: VariantJob) -> MeasuredModel:
 
 
 def _trained(job: VariantJob) -> Transformer:
-    entry, place, seed = job.entry, job.place, job.seed
+    entry, place, seed, device = job.entry, job.place, job.seed, job.run.device
     match entry:
         case ModelVariant():
             recipe = job.recipe.recipe_of(entry, seed)
             watcher = job.watcher(recipe.plan.steps)
             if entry.tried_norm is not None:
-                return train_tried(recipe, entry.tried_norm, place, watcher, job.corpus)
-            return train_recipe(recipe, place, watcher, corpus=job.corpus).model
+                return train_tried(recipe, entry.tried_norm, place, watcher, job.corpus, device)
+            return train_recipe(recipe, place, watcher, corpus=job.corpus, device=device).model
         case NormControl():
             recipe, source = job.recipe.control_of(entry, seed), _source(job, entry.removal)
-            return train_on(recipe, source, place, job.watcher(recipe.plan.steps), job.corpus).model
+            watcher = job.watcher(recipe.plan.steps)
+            return train_on(recipe, source, place, watcher, job.corpus, device).model
         case RemovedNorms():
             recipe, source = job.recipe.removal_of(entry, seed), _source(job, entry)
             watchers = Watchers(removal=job.watcher(recipe.plan.steps))
-            remove_norms(recipe, source, place, watchers, corpus=job.corpus)
-            return load_model(place / MODEL).model
+            remove_norms(recipe, source, place, watchers, job.corpus, device)
+            return load_model(place / MODEL, device).model
         case _:
             assert_never(entry)
 

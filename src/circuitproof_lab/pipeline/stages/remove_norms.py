@@ -7,6 +7,7 @@ from pathlib import Path
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import Json, digest_json, readable_json
 from circuitproof.files.codec import record_to_json, to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.reading import about, read_bytes
 from circuitproof.files.records import read_record
 from circuitproof.files.run import Run, begin_run
@@ -83,8 +84,13 @@ class _Job:
     run: Run
 
 
-def remove_norms(
-    recipe: NormRecipe, model: Path | None, out: Path, watchers: Watchers, corpus: Path | None = None
+def remove_norms(  # noqa: PLR0913, PLR0917  # what loses its norms, and what the run works with
+    recipe: NormRecipe,
+    model: Path | None,
+    out: Path,
+    watchers: Watchers,
+    corpus: Path | None = None,
+    device: Device = CPU,
 ) -> NormRemoval:
     """Remove the norms of `model`, or of one trained as the recipe says, in the run folder `out`.
 
@@ -100,11 +106,11 @@ def remove_norms(
     sizes, tokens = declared.architecture, corpus or out / CORPUS
     size = 2 * training_size(sizes) + 2 * model_size(sizes)
     digest = digest_json([str(recipe.digest), to_json(None if model is None else read_manifest(model))])
-    with begin_run(out, recipe.name, digest, size) as run:
+    with begin_run(out, recipe.name, digest, size, device=device) as run:
         if model is None:
-            source = train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=tokens)
+            source = train_recipe(recipe.source, out / SOURCE, watchers.source, corpus=tokens, device=device)
         else:
-            source = load_model(model)
+            source = load_model(model, device)
         job = _Job(recipe, source, _material(recipe, source, tokens), run)
         path = run.stage(ATTENUATED, lambda path: _attenuate(job, path, watchers.removal))
         attenuation, attenuated = _read_attenuated(path, source.model)
@@ -119,7 +125,7 @@ def _attenuate(job: _Job, path: Path, watcher: Watcher) -> None:
     """
     recipe, source = job.recipe, job.source.model
     model = build_model(source.architecture, source.programs, source.named_slices())
-    make_fading(model)
+    make_fading(model.to(job.run.device))
     goal = Fading(job.material.data, recipe.schedule, recipe.plan.pieces)
     trained = fit(model, goal, recipe.plan, job.run.folder / "checkpoints", watcher)
     attenuation = Attenuation(
@@ -147,6 +153,7 @@ def _read_attenuated(path: Path, source: Transformer) -> tuple[Attenuation, Tran
     attenuation = read_record(path / REMOVAL, Attenuation)
     shapes = {name: tuple(view.shape) for name, view in source.named_slices().items()}
     model = build_model(source.architecture, source.programs, load_tensors(path / WEIGHTS, shapes))
+    model.to(source.device)
     found = {norm.name: norm.deviation for norm in attenuation.norms}
     sites = all_sites(source.architecture.layers)
     fix_norms(model, {site: found[str(site)] for site in sites if str(site) in found})
@@ -155,7 +162,7 @@ def _read_attenuated(path: Path, source: Transformer) -> tuple[Attenuation, Tran
 
 def _folded(job: _Job, attenuated: Transformer) -> NormFold:
     """Fold the norms, report what it cost, and write the model if that is within the recipe's limits."""
-    folded = fold(attenuated, deviations_of(attenuated)).float()
+    folded = fold(attenuated, deviations_of(attenuated)).float().to(job.run.device)
     found = job.run.record(FOLD, NormFold, lambda: _compared(job, attenuated, folded))
     job.recipe.limits.refuse_breach(found.error)
     removal = read_bytes(job.run.folder / ATTENUATED / REMOVAL)

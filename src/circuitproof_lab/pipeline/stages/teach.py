@@ -56,9 +56,9 @@ def _relation(study: StudyRecipe, run: Run) -> Relation:
             return replace(load_relation(path), name=question.name, basis=Basis.LISTED)
         case StoredTeacher(model, rendering, circuit):
             kept = None if circuit is None else load_circuit(circuit)
-            return circuit_relation(model, kept, question, rendering)
+            return circuit_relation(model, kept, question, rendering, run.device)
         case TrainedTeacher():
-            task = _rule_task(question, teacher)
+            task = rule_task(question, teacher)
             recipe = Recipe(
                 name=FolderName(question.name),
                 architecture=teacher.architecture,
@@ -71,12 +71,13 @@ def _relation(study: StudyRecipe, run: Run) -> Relation:
             if teacher.threshold is not None:
                 method = ExtractionMethod(thresholds=(teacher.threshold,))
                 kept = load_circuit(extract_circuit(run, CircuitSearch(model, task, method)))
-            return circuit_relation(model, kept, question, plain_rendering(question, task.tokens))
+            rendering = plain_rendering(question, task.tokens)
+            return circuit_relation(model, kept, question, rendering, run.device)
         case _:
             assert_never(teacher)
 
 
-def _rule_task(question: TeacherQuestion, teacher: TrainedTeacher) -> Task:
+def rule_task(question: TeacherQuestion, teacher: TrainedTeacher) -> Task:
     """Return the task that a teacher is trained on: every word, with the rule's answer."""
     names = dict.fromkeys((*question.words.tokens.names, *question.answers.names))
     alphabet, prompts = Alphabet(tuple(names)), tuple(question.words)

@@ -8,6 +8,7 @@ from typing import assert_never
 from circuitproof.errors import InputError
 from circuitproof.files.canonical import Digest, digest_json, readable_json
 from circuitproof.files.codec import to_json
+from circuitproof.files.devices import CPU, Device
 from circuitproof.files.records import read_record
 from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.files.sealed import read_manifest
@@ -51,8 +52,13 @@ class Material:
     files: Mapping[str, bytes]
 
 
-def train_recipe(
-    recipe: Recipe, out: Path, watcher: Watcher, tell: Tell = silent, corpus: Path | None = None
+def train_recipe(  # noqa: PLR0913, PLR0917  # what is trained, and what its run works with
+    recipe: Recipe,
+    out: Path,
+    watcher: Watcher,
+    tell: Tell = silent,
+    corpus: Path | None = None,
+    device: Device = CPU,
 ) -> StoredModel:
     """Train as the recipe says into `out`, and return the model now in `out/model`.
 
@@ -62,23 +68,24 @@ def train_recipe(
     kept = sum(map(recipe.keeps, range(1, recipe.plan.steps + 1)))
     place, size = corpus or out / CORPUS, training_size(recipe.architecture, kept)
     if not together().is_first:
-        return _follow(recipe, out, watcher, place)
-    with begin_run(out, recipe.name, recipe.digest, size, tell) as run:
+        return _follow(recipe, out, watcher, place, device)
+    with begin_run(out, recipe.name, recipe.digest, size, tell, device) as run:
         material = material_of(recipe, place)
         together().wait()
         if (out / MODEL).exists():
             for evaluation in read_record(out / MODEL / _HISTORY, History).evaluations:
                 watcher.on_evaluation(evaluation)
-        return load_model(train_model(run, recipe, material, watcher, f"training {recipe.name}"))
+        return load_model(train_model(run, recipe, material, watcher, f"training {recipe.name}"), device)
 
 
-def _follow(recipe: Recipe, out: Path, watcher: Watcher, corpus: Path) -> StoredModel:
+def _follow(recipe: Recipe, out: Path, watcher: Watcher, corpus: Path, device: Device) -> StoredModel:
     """Train along with the first process, which holds the run, from the moment when it has begun."""
     together().wait()
     if not (out / MODEL).exists():
-        train(recipe.architecture, material_of(recipe, corpus).data, recipe.plan, out / _CHECKPOINTS, watcher)
+        data, checkpoints = material_of(recipe, corpus).data, out / _CHECKPOINTS
+        train(recipe.architecture, data, recipe.plan, checkpoints, watcher, device)
         together().wait()
-    return load_model(out / MODEL)
+    return load_model(out / MODEL, device)
 
 
 def train_model(
@@ -87,8 +94,11 @@ def train_model(
     """Train as the recipe says, and return where the model is; its folder holds how the training went."""
 
     def make(path: Path) -> None:
-        kept = _keeping(recipe, material, path.parent / KEPT, watcher)
-        trained = train(recipe.architecture, material.data, recipe.plan, path.parent / _CHECKPOINTS, kept)
+        kept, checkpoints = (
+            _keeping(recipe, material, path.parent / KEPT, watcher),
+            path.parent / _CHECKPOINTS,
+        )
+        trained = train(recipe.architecture, material.data, recipe.plan, checkpoints, kept, run.device)
         _keep(path, recipe, material, trained)
         together().wait()
 
@@ -106,30 +116,34 @@ def _keeping(recipe: Recipe, material: Material, folder: Path, watcher: Watcher)
     return replace(watcher, on_model=keep)
 
 
-def train_on(recipe: Recipe, source: Path, out: Path, watcher: Watcher, corpus: Path) -> StoredModel:
+def train_on(  # noqa: PLR0913, PLR0917  # what is trained on what, and what its run works with
+    recipe: Recipe, source: Path, out: Path, watcher: Watcher, corpus: Path, device: Device = CPU
+) -> StoredModel:
     """Train a stored model on as the recipe's plan says, and return the model now in `out/model`."""
     digest = digest_json([str(recipe.digest), to_json(read_manifest(source))])
-    with begin_run(out, recipe.name, digest, training_size(recipe.architecture)) as run:
+    with begin_run(out, recipe.name, digest, training_size(recipe.architecture), device=device) as run:
         material = material_of(recipe, corpus)
 
         def make(path: Path) -> None:
-            goal, model = NextToken(material.data, recipe.plan.pieces), load_model(source).model
+            goal, model = NextToken(material.data, recipe.plan.pieces), load_model(source, device).model
             _keep(path, recipe, material, fit(model, goal, recipe.plan, out / _CHECKPOINTS, watcher))
 
-        return load_model(run.stage(MODEL, make))
+        return load_model(run.stage(MODEL, make), device)
 
 
-def train_tried(recipe: Recipe, tried: TriedNorm, out: Path, watcher: Watcher, corpus: Path) -> Transformer:
+def train_tried(  # noqa: PLR0913, PLR0917  # what is trained, and what its run works with
+    recipe: Recipe, tried: TriedNorm, out: Path, watcher: Watcher, corpus: Path, device: Device = CPU
+) -> Transformer:
     """Train as the recipe says, with another norm in the place of LayerNorm, and return the model.
 
     Only checkpoints are kept: no architecture has such a norm, so there is no model directory of it.
     """
-    with begin_run(out, recipe.name, recipe.digest, training_size(recipe.architecture)):
+    with begin_run(out, recipe.name, recipe.digest, training_size(recipe.architecture), device=device):
         model, plan = Transformer(recipe.architecture), recipe.plan
         initialise(model, plan.seed, plan.initial_deviation)
         try_norm(model, tried)
         goal = NextToken(material_of(recipe, corpus).data, plan.pieces)
-        return fit(model, goal, plan, out / _CHECKPOINTS, watcher).model
+        return fit(model.to(device), goal, plan, out / _CHECKPOINTS, watcher).model
 
 
 def _keep(path: Path, recipe: Recipe, material: Material, trained: Trained) -> None:
