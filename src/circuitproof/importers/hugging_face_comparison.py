@@ -70,8 +70,8 @@ def _take_tables(rotation: Rotation | None, theirs: Any, source: Path) -> None: 
     """Give a model the tables that `transformers` computes, if they are its own but for FP32's rounding."""
     assert rotation is not None  # noqa: S101  # asked for models that have one
     own, half = rotation.tables(), rotation.tables()[0].shape[1]
-    positions = torch.arange(len(own[0]))[None]
-    found = theirs.base_model.rotary_emb(torch.zeros(1, dtype=torch.float64), positions)
+    positions = torch.arange(len(own[0]), device=own[0].device)[None]
+    found = theirs.base_model.rotary_emb(own[0].new_zeros(1, dtype=torch.float64), positions)
     room = _ANGLE * (1 + positions[0, :, None])
     for table, other in zip(own, found, strict=True):
         if bool(((table - other[0, :, :half]).abs() > room).any()):
