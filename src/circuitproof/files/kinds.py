@@ -53,7 +53,7 @@ _MARKS: Mapping[FileKind, tuple[str, ...]] = {
     FileKind.DISTILLATION: ("source extraction healing",),
     FileKind.CONSTRUCTION: ("artifacts calibration",),
     FileKind.SURROGATE: ("studies",),
-    FileKind.VARIANTS: ("base variants removal",),
+    FileKind.VARIANTS: ("base variants",),
 }
 """The keys that tell a file of each kind, in one or more forms."""
 
