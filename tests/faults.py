@@ -910,7 +910,7 @@ CLAIM_FAULTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "a circuit for no agreement": (CLAIMS.replace("epsilon", 'agrees_with = "circuit.json"\nepsilon', 1), ("claims[0].agrees_with is given", "agreement is not expected")),
     "agreement with itself": (CLAIMS.replace("epsilon", 'agrees_with = "circuit.json"\nepsilon', 1).replace('robustness = "proved"', 'robustness = "proved"\nagreement = "proved"'), ("claim 'quotes'", "a circuit of the same edges")),
     "an unknown base": (_identity('base = "tot"'), ("claims[1].base is 'tot'", "'toy'")),
-    "a base that is not at hand": (_identity('base = "far"').replace("[[claims]]", "[models.far]\n[[claims]]", 1), ("claim 'brackets'", "not at hand", "--model")),
+    "a base that is not at hand": (_identity('base = "far"').replace("[[claims]]", "[models.far]\n[[claims]]", 1), ("claim 'brackets'", "not at hand", "--where")),
     "a base for nothing": (CLAIMS.replace("expected = {", 'base = "toy"\nexpected = {'), ("claims[1].base is given", "lesion identity is not expected")),
     "a model of which only the name is there": (CLAIMS.replace('path = "model"\nsha256 = "DIGEST"', ""), ("claim 'quotes'", "its model is not at hand")),
     "a path without a SHA-256": (CLAIMS.replace('sha256 = "DIGEST"', ""), ("models.toy.sha256 is missing",)),
@@ -961,26 +961,26 @@ def spoiled_claims() -> Iterator[Case]:
     )
     for spelled in ("toy", "toy=", "=model"):
         yield Case(
-            f"claims: --model {spelled}",
-            lambda at, spelled=spelled: ["claims", "check", good(at), "--model", spelled],
-            ("--model", "NAME=DIR"),
+            f"claims: --where {spelled}",
+            lambda at, spelled=spelled: ["claims", "check", good(at), "--where", spelled],
+            ("--where", "NAME=DIR"),
             2,
         )
     yield Case(
-        "claims: --model twice",
-        lambda at: ["claims", "prove", good(at), "--model", "toy=a", "--model", "toy=b"],
+        "claims: --where twice",
+        lambda at: ["claims", "prove", good(at), "--where", "toy=a", "--where", "toy=b"],
         ("each name once",),
         2,
     )
     yield Case(
-        "claims: --model of no name in the file",
-        lambda at: ["claims", "table", good(at), "--model", "tot=model"],
-        ("--model tot", "no such model", "toy"),
+        "claims: --where of no name in the file",
+        lambda at: ["claims", "table", good(at), "--where", "tot=model"],
+        ("--where tot", "no such model", "toy"),
     )
     yield Case(
-        "claims: --model beside --no-models",
-        lambda at: ["claims", "check", good(at), "--model", "toy=model", "--no-models"],
-        ("--model does nothing here",),
+        "claims: --where beside --no-models",
+        lambda at: ["claims", "check", good(at), "--where", "toy=model", "--no-models"],
+        ("--where does nothing here",),
         2,
     )
     yield Case("claims: no jobs", lambda at: ["claims", "prove", good(at), "--jobs", "0"], ("--jobs",), 2)

@@ -49,6 +49,7 @@ WORK = {
     "queries": [*MODEL, *TASK, *CIRCUIT, "--anchors", "1", "--out", "queries"],
     "recheck": ["certificate.json", "--model", "silent", *TASK],
     "ledger": ["ledger.jsonl"],
+    "results": [str(ROOT / "evidence"), "--out", "results.md"],
     "claims": ["prove", "claims/claims.toml", "--out", "proofs"],
     "gallery": ["norm-free"],
     "tour": [],
@@ -66,6 +67,7 @@ NEEDS_TORCH = {
     "construct": ["gpt2-openers.toml"],
     "surrogate": ["surrogate.toml"],
     "run": ["code-lm.toml"],
+    "release": ["run", "--out", "released-study"],
 }
 """What torch computes."""
 NEEDS_DRAWING = {"figures": ["bundle", "--out", "figures"]}

@@ -30,5 +30,5 @@ def test_an_unfinished_run_is_one_sentence(run, tmp_path):
     code, _, err = run("release", tmp_path / "run", "--out", tmp_path / "made")
     assert code == 3
     assert err.endswith(
-        "run is not finished, it has no study.json; let circuitproof run go on with recipe 'smoke'\n"
+        "run is not finished, it has no ended.json; let circuitproof run go on with recipe 'smoke'\n"
     )

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from ablated_circuits import CANDIDATES, ablation_of, circuit_of, model_of, prompts_of
-from circuitproof.bundle.files import bundle_files
+from circuitproof.bundle.files import write_bundle
 from circuitproof.circuits.ablation import ZERO
 from circuitproof.circuits.readers import reads_prompt
 from circuitproof.errors import InputError, UsageError
@@ -30,6 +30,7 @@ from circuitproof.proof.verdict import Verdict
 from circuitproof.reports.counterexamples import counterexample_lines
 from circuitproof.solvers.obligations import Questions
 from circuitproof.verbs.counterexamples import counterexample_to_json
+from circuitproof_check.main import Outcome, check
 from hand_models import freeze, table_task
 from mutants import applied_mutants, placed
 from pattern_claims import random_claim
@@ -222,9 +223,14 @@ def test_solvers_are_not_asked_in_an_enclosing_arithmetic():
         Questions(widened(tiny(1), Fraction(1))).obligations(Equivalence())
 
 
-def test_a_certificate_knows_no_other_enclosing_arithmetic():
-    """What a checker cannot compute again is not written at all, be it proved, refuted or open."""
-    claim = tiny_claim(4, Equivalence())
-    for radius in (Fraction(0), HUGE):
-        with pytest.raises(InputError, match="certificates know no widened arithmetic; write no bundle"):
-            bundle_files(prove(widened(claim, radius)))
+@pytest.mark.parametrize("radius", [Fraction(0), HUGE])
+def test_a_checker_knows_no_other_enclosing_arithmetic(radius, tmp_path):
+    """Proved, refuted or open: the checker does not know the arithmetic, and takes no leaf of it as exact."""
+    exact = tiny_claim(4, Equivalence(), Necessity())
+    battery = prove(widened(exact, radius))
+    write_bundle(tmp_path / "named", battery)
+    outcome, sentence = check(tmp_path / "named")
+    assert outcome is Outcome.INVALID
+    assert "widened" in sentence
+    write_bundle(tmp_path / "exact", replace(battery, claim=exact))
+    assert check(tmp_path / "exact")[0] is (Outcome.INCOMPLETE if radius else Outcome.INVALID)

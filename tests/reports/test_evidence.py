@@ -23,8 +23,8 @@ def test_a_witness_of_necessity_is_decided_otherwise_without_its_edge(seed):
             lesion = bundle.circuit.without(one.edge)
             prompts = [bundle.domain.prompts[entry.prompt]]
             folded = fold(bundle.frozen, bundle.task.candidates, (bundle.circuit, lesion), prompts)
-            assert (entry.fold, entry.other) == (folded.of(bundle.circuit)[0], folded.of(lesion)[0])
-            assert entry.other.decision != entry.fold.decision
+            assert (entry.found, entry.other) == (folded.of(bundle.circuit)[0], folded.of(lesion)[0])
+            assert entry.other.decision != entry.found.decision
 
 
 def test_some_claim_is_refuted_by_a_perturbation_and_what_it_does_is_shown():
@@ -39,7 +39,7 @@ def test_some_claim_is_refuted_by_a_perturbation_and_what_it_does_is_shown():
     assert found
     for one, entry in found:
         assert max(map(abs, entry.perturbation)) <= one.prop.epsilon
-        assert not entry.fold.is_clear or entry.other.decision != entry.fold.decision
+        assert not entry.found.is_clear or entry.other.decision != entry.found.decision
         assert one.change() == "with η added"
 
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from circuitproof.bundle.numbered import Numbering
 from circuitproof.bundle.tensors import Extract, extracts, safetensors_bytes
-from circuitproof.errors import InputError
 from circuitproof.files.canonical import Json, canonical_json, digest_bytes, readable_json
 from circuitproof.files.reading import write_rational
 from circuitproof.files.sealed import write_sealed
 from circuitproof.models.declaration import programs_to_json
-from circuitproof.proof.arithmetic import ClaimArithmetic, EnclosedNumbers, ExactNumbers
+from circuitproof.proof.arithmetic import ClaimArithmetic, EnclosedNumbers
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.verdict import Answer, Battery
 
@@ -53,11 +52,7 @@ def bundle_files(battery: Battery) -> Mapping[str, bytes]:
 
 def _precision(arithmetic: ClaimArithmetic) -> dict[str, Json]:
     """Return how precisely an enclosed claim was computed: all that a certificate says of its logits."""
-    if isinstance(arithmetic, ExactNumbers):
-        return {}
-    if not isinstance(arithmetic, EnclosedNumbers):
-        raise InputError(f"certificates know no {arithmetic.kind} arithmetic; write no bundle")
-    return {"precision": arithmetic.precision}
+    return {"precision": arithmetic.precision} if isinstance(arithmetic, EnclosedNumbers) else {}
 
 
 def _answer_to_json(answer: Answer, numbers: Numbering) -> Json:

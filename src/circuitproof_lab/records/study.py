@@ -7,7 +7,7 @@ from circuitproof.files.canonical import Digest
 from circuitproof_lab.records.audit import MeasuredState
 from circuitproof_lab.records.gate import GatedPrograms
 
-STUDY = "study.json"
+STUDY = "ended.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,7 +69,7 @@ def test_a_release_holds_what_the_stages_wrote_down(run, tmp_path):
         "healed.json",
         "fold.json",
     )
-    for name in (*wanted, "chosen.json", "environment.json", "study.json"):
+    for name in (*wanted, "chosen.json", "environment.json", "ended.json"):
         assert any(path.startswith("records/") and path.endswith(f"/{name}") for path in held), name
     assert held["corpus.json"] == (run / "corpus" / "corpus.json").read_bytes()
     assert made == read_record(tmp_path / "made" / RELEASE, ReleaseManifest)
@@ -113,9 +113,9 @@ def test_a_base_that_was_given_is_given_again(run, tmp_path):
 
 def test_an_unfinished_run_is_refused(copy, tmp_path):
     """It is the last thing that a study writes."""
-    (copy / "study.json").unlink()
+    (copy / "ended.json").unlink()
     with pytest.raises(
-        InputError, match=r"copy is not finished, it has no study.json; let circuitproof run go on"
+        InputError, match=r"copy is not finished, it has no ended.json; let circuitproof run go on"
     ):
         release_study(copy, tmp_path / "made")
     assert not (tmp_path / "made").exists()
@@ -159,8 +159,8 @@ def test_a_changed_model_or_bundle_is_not_released(copy, tmp_path):
 
 def test_a_study_that_proved_nothing_has_no_release(copy, tmp_path):
     """It says why."""
-    end = json.loads((copy / "study.json").read_text())
+    end = json.loads((copy / "ended.json").read_text())
     end["tasks"] = [{**end["tasks"][0], "model": None, "stopped": "not viable", "proofs": []}]
-    (copy / "study.json").write_text(json.dumps(end))
+    (copy / "ended.json").write_text(json.dumps(end))
     with pytest.raises(InputError, match="has proved nothing to release: not viable"):
         release_study(copy, tmp_path / "made")
