@@ -164,7 +164,7 @@ def test_an_import_says_how_far_the_logits_differ(run, tmp_path, monkeypatch):
     found = hugging_face_comparison.LogitAgreement(
         positions=14, largest_logit=3.0, difference=1e-15, difference_fp32=1e-6
     )
-    monkeypatch.setattr(hugging_face_comparison, "compare", lambda _source, _model: found)
+    monkeypatch.setattr(hugging_face_comparison, "compare", lambda _source, _model, _device: found)
     source = write_gpt2(tmp_path / "source", tokenizer=None)
     code, out, _ = run("import-hf", source, "--out", tmp_path / "model", "--compare")
     assert code == 0
