@@ -15,7 +15,7 @@ from circuitproof.proof.properties.kinds import Kind
 if TYPE_CHECKING:
     from circuitproof.circuits.graph import Head
     from circuitproof_lab.distill.migrate import Migration
-    from circuitproof_lab.pipeline.distillation import Round, SeedReport
+    from circuitproof_lab.pipeline.distillation_report import Round, SeedReport
 
 _RIGHT = ("model#", "circuit#", "without programs#")
 _HEADS = ("idle in model", "in circuit", "arrived")
