@@ -65,9 +65,14 @@ def is_changed(before: CandidateLogits, after: CandidateLogits) -> Ternary:
     return is_same if isinstance(is_same, NotKnown) else not is_same
 
 
+def changed_places(before: Sequence[CandidateLogits], after: Sequence[CandidateLogits]) -> Divided:
+    """Divide prompts by whether their clear decision is another afterwards, or a tie."""
+    return divide(is_changed(one, other) for one, other in zip(before, after, strict=True))
+
+
 def changes_nothing(before: Sequence[CandidateLogits], after: Sequence[CandidateLogits]) -> Ternary:
     """Say whether every clear decision is still the same."""
-    changed = divide(is_changed(one, other) for one, other in zip(before, after, strict=True))
+    changed = changed_places(before, after)
     return False if changed.yes else NOT_KNOWN if changed.open else True
 
 
