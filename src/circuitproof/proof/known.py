@@ -114,9 +114,11 @@ def known_decision(found: CandidateLogits) -> frozenset[int]:
 
 def open_words(what: str, found: Iterable[CandidateLogits]) -> str:
     """Say what is open, and the smallest margin of its enclosed logits with its radius."""
+    return f"{what} open, as logits are known up to a radius: {margin_words(found)}"
+
+
+def margin_words(found: Iterable[CandidateLogits]) -> str:
+    """Return the smallest margin of enclosed logits with its radius."""
     margins = [one.margin(one.leader) for one in found if isinstance(one, Enclosed)]
     least = min(margins, key=lambda margin: margin.midpoint)
-    return (
-        f"{what} open, as logits are known up to a radius: "
-        f"the smallest margin is {shown(least.midpoint)} with a radius of {shown(least.radius)}"
-    )
+    return f"the smallest margin is {shown(least.midpoint)} with a radius of {shown(least.radius)}"

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +34,7 @@ from circuitproof.tasks.pattern_text import print_pattern
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.asked import ablated, asked_circuit, asked_model, asked_task
 from circuitproof.verbs.counterexamples import counterexample_to_json
+from circuitproof.verbs.floats import FloatMeasures, Unmeasured, floats_to_json
 
 if TYPE_CHECKING:
     from circuitproof.proof.patterns.frontier import Frontier
@@ -96,23 +96,6 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class FloatMeasures:
-    """What torch makes of a claim: measured, not proved."""
-
-    error: float
-    """The largest difference between torch's candidate logits and the exact ones."""
-    agreement: int
-    """On how many prompts circuit and model decide alike."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unmeasured:
-    """Floats were to be measured and could not be."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Verification:
     """The answers, how long they took and, if that was asked for, how far floats and limits are from them."""
 
@@ -133,6 +116,12 @@ class Verification:
     def answers(self) -> tuple[Answer, ...]:
         return self.battery.answers
 
+    @property
+    def precision(self) -> int | None:
+        """Return with how many bits logits are enclosed, if they are."""
+        arithmetic = self.battery.claim.arithmetic
+        return arithmetic.precision if isinstance(arithmetic, EnclosedNumbers) else None
+
     def counterexamples(self) -> Iterator[Counterexample]:
         """Return what refutes each refuted property."""
         found = (counterexample(self.battery.claim, answer) for answer in self.battery.answers)
@@ -147,6 +136,8 @@ class Verification:
             "edges": len(claim.circuit),
             "granularity": str(claim.circuit.graph.granularity),
             "ablation": claim.circuit.ablation.name,
+            "arithmetic": claim.arithmetic.kind,
+            "precision": self.precision,
             **self._domain_to_json(),
             "cells": self.battery.cells,
             "answers": [_answer_to_json(claim, answer) for answer in self.battery.answers],
@@ -156,11 +147,7 @@ class Verification:
         """Return what is told of a list, or of a pattern."""
         task = self.battery.claim.task
         if isinstance(task.domain, Domain):
-            measured: dict[str, Json] = {"float_error": None, "float_agreement": None}
-            if isinstance(self.floats, FloatMeasures):
-                error = "infinite" if self.floats.error == inf else self.floats.error
-                measured = {"float_error": error, "float_agreement": self.floats.agreement}
-            return {"prompts": task.size, "ties": self.battery.ties, **measured}
+            return {"prompts": task.size, "ties": self.battery.ties, **floats_to_json(self.floats)}
         frontier: Json = None
         if self.frontier is not None:
             from circuitproof.verbs.limits import frontier_to_json
