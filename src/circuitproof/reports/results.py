@@ -49,10 +49,10 @@ def verification_said(found: Verification) -> Iterator[Said]:
         yield Table("the circuit in floats, measured", columns, tuple(map(_float_row, found.floats.runs)))
     for one in found.counterexamples():
         yield from counterexample_lines(claim.task, one)
-    if found.frontier is not None:
-        from circuitproof.reports.limits import frontier_lines
+    if found.limits is not None:
+        from circuitproof.reports.limits import limits_lines
 
-        yield from frontier_lines(found.frontier, claim.task.alphabet.named())
+        yield from limits_lines(found.limits, claim.task.alphabet.named())
     yield drawn(claim.circuit, claim.frozen.programs)
 
 

@@ -37,7 +37,7 @@ from circuitproof.verbs.counterexamples import counterexample_to_json
 from circuitproof.verbs.floats import FloatMeasures, Unmeasured, floats_to_json
 
 if TYPE_CHECKING:
-    from circuitproof.proof.patterns.frontier import Frontier
+    from circuitproof.proof.patterns.limits import ClaimLimits
 
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
@@ -103,7 +103,7 @@ class Verification:
     seconds: float
     floats: FloatMeasures | Unmeasured | None = None
     """What torch makes of it, where somebody has measured that."""
-    frontier: "Frontier | None" = None
+    limits: "ClaimLimits | None" = None
     """Where a claim about a pattern stops being true."""
     bundle: Path | None = None
     """Where the bundle was written, if it was."""
@@ -148,16 +148,16 @@ class Verification:
         task = self.battery.claim.task
         if isinstance(task.domain, Domain):
             return {"prompts": task.size, "ties": self.battery.ties, **floats_to_json(self.floats)}
-        frontier: Json = None
-        if self.frontier is not None:
-            from circuitproof.verbs.limits import frontier_to_json
+        limits: Json = None
+        if self.limits is not None:
+            from circuitproof.verbs.limits import limits_to_json
 
-            frontier = frontier_to_json(self.frontier)
+            limits = limits_to_json(self.limits)
         return {
             "pattern": print_pattern(task.domain),
             "prompts": write_rational(Fraction(task.size)),
             "seconds": round(self.seconds, 3),
-            "frontier": frontier,
+            "frontier": limits,
         }
 
 
@@ -183,12 +183,12 @@ def verify(request: Request, out: Path | None) -> Verification:
     if out is not None:
         with keeping(Verification(battery, seconds)):
             write_bundle(out, battery)
-    frontier = None
+    limits = None
     if request.find_limits:
         from circuitproof.verbs.limits import limits_of  # a list needs nothing that is about patterns
 
-        frontier = limits_of(battery, request.effort)
-    return Verification(battery, seconds, frontier=frontier, bundle=out)
+        limits = limits_of(battery, request.effort)
+    return Verification(battery, seconds, limits=limits, bundle=out)
 
 
 def listed_claim_of(request: Request) -> Claim:
