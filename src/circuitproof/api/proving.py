@@ -23,7 +23,6 @@ from circuitproof.verbs.asked import asked_circuit
 from circuitproof.verbs.minimality import Minimality, SearchSpace, find_minimum
 from circuitproof.verbs.radii import Radii, find_radii
 from circuitproof.verbs.verification import PerturbationSite, Request, Verification, parse_properties
-from circuitproof.verbs.verification import verify as answer
 
 show_as(Verification, verification_said)
 show_as(Radii, radii_said)
@@ -102,13 +101,10 @@ def _properties(
 
 
 def _answered(request: Request, out: Path | None, measured_on: Device | None) -> Verification:
-    with claimed(out):
-        found = answer(request, out)
-        if measured_on is None:
-            return found
-        from circuitproof.nn.measuring import measured
+    from circuitproof.nn.measuring import verify_in_floats
 
-        return measured(found, request.effort.pace, measured_on)
+    with claimed(out):
+        return verify_in_floats(request, out, measured_on)
 
 
 def _perturbed(at: str, positions: str) -> PerturbationSite:

@@ -65,6 +65,13 @@ RecipeFile = Annotated[Path, Argument(metavar="RECIPE", help="A recipe file.")]
 RunFolderOption = Annotated[
     Path | None, Option("--out", help="The run's folder. [default: build/NAME]"), Continued()
 ]
+
+
+def run_folder(out: Path | None, name: str) -> Path:
+    """Return the folder of a recipe's run: the one that is given, or one of its name."""
+    return out or Path("build") / name
+
+
 _TASK = "A task by name, or its file (.toml or .json)"
 Tasks = Annotated[list[str], Option("--task", help=f"{_TASK}; repeat for several.", callback=known_tasks)]
 CircuitFiles = Annotated[

@@ -10,6 +10,7 @@ from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import UsageError
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.models.declaration import Declaration, read_declaration
+from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.loading import load_task
 from circuitproof.tasks.task import Task
 
@@ -44,3 +45,9 @@ def asked_task(task: str | Task, model: Declaration, pattern: str | None = None)
     if pattern is not None:
         raise UsageError(f"--pattern is given, but task {task.name!r} is declared already; leave one out")
     return task
+
+
+def refuse_length(prompt: Prompt, context: int) -> None:
+    """Refuse a prompt that a model of some context does not read."""
+    if not 1 <= len(prompt) <= context:
+        raise UsageError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,9 +34,10 @@ from circuitproof.tasks.pattern_text import print_pattern
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.asked import ablated, asked_circuit, asked_model, asked_task
 from circuitproof.verbs.counterexamples import counterexample_to_json
+from circuitproof.verbs.floats import FloatMeasures, Unmeasured, floats_to_json
 
 if TYPE_CHECKING:
-    from circuitproof.proof.patterns.frontier import Frontier
+    from circuitproof.proof.patterns.limits import ClaimLimits
 
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
@@ -96,23 +96,6 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class FloatMeasures:
-    """What torch makes of a claim: measured, not proved."""
-
-    error: float
-    """The largest difference between torch's candidate logits and the exact ones."""
-    agreement: int
-    """On how many prompts circuit and model decide alike."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unmeasured:
-    """Floats were to be measured and could not be."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Verification:
     """The answers, how long they took and, if that was asked for, how far floats and limits are from them."""
 
@@ -120,7 +103,7 @@ class Verification:
     seconds: float
     floats: FloatMeasures | Unmeasured | None = None
     """What torch makes of it, where somebody has measured that."""
-    frontier: "Frontier | None" = None
+    limits: "ClaimLimits | None" = None
     """Where a claim about a pattern stops being true."""
     bundle: Path | None = None
     """Where the bundle was written, if it was."""
@@ -132,6 +115,12 @@ class Verification:
     @property
     def answers(self) -> tuple[Answer, ...]:
         return self.battery.answers
+
+    @property
+    def precision(self) -> int | None:
+        """Return with how many bits logits are enclosed, if they are."""
+        arithmetic = self.battery.claim.arithmetic
+        return arithmetic.precision if isinstance(arithmetic, EnclosedNumbers) else None
 
     def counterexamples(self) -> Iterator[Counterexample]:
         """Return what refutes each refuted property."""
@@ -147,6 +136,8 @@ class Verification:
             "edges": len(claim.circuit),
             "granularity": str(claim.circuit.graph.granularity),
             "ablation": claim.circuit.ablation.name,
+            "arithmetic": claim.arithmetic.kind,
+            "precision": self.precision,
             **self._domain_to_json(),
             "cells": self.battery.cells,
             "answers": [_answer_to_json(claim, answer) for answer in self.battery.answers],
@@ -156,21 +147,17 @@ class Verification:
         """Return what is told of a list, or of a pattern."""
         task = self.battery.claim.task
         if isinstance(task.domain, Domain):
-            measured: dict[str, Json] = {"float_error": None, "float_agreement": None}
-            if isinstance(self.floats, FloatMeasures):
-                error = "infinite" if self.floats.error == inf else self.floats.error
-                measured = {"float_error": error, "float_agreement": self.floats.agreement}
-            return {"prompts": task.size, "ties": self.battery.ties, **measured}
-        frontier: Json = None
-        if self.frontier is not None:
-            from circuitproof.verbs.limits import frontier_to_json
+            return {"prompts": task.size, "ties": self.battery.ties, **floats_to_json(self.floats)}
+        limits: Json = None
+        if self.limits is not None:
+            from circuitproof.verbs.limits import limits_to_json
 
-            frontier = frontier_to_json(self.frontier)
+            limits = limits_to_json(self.limits)
         return {
             "pattern": print_pattern(task.domain),
             "prompts": write_rational(Fraction(task.size)),
             "seconds": round(self.seconds, 3),
-            "frontier": frontier,
+            "frontier": limits,
         }
 
 
@@ -196,12 +183,12 @@ def verify(request: Request, out: Path | None) -> Verification:
     if out is not None:
         with keeping(Verification(battery, seconds)):
             write_bundle(out, battery)
-    frontier = None
+    limits = None
     if request.find_limits:
         from circuitproof.verbs.limits import limits_of  # a list needs nothing that is about patterns
 
-        frontier = limits_of(battery, request.effort)
-    return Verification(battery, seconds, frontier=frontier, bundle=out)
+        limits = limits_of(battery, request.effort)
+    return Verification(battery, seconds, limits=limits, bundle=out)
 
 
 def listed_claim_of(request: Request) -> Claim:

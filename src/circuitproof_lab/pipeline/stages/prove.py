@@ -1,6 +1,7 @@
 """The stage that proves: a circuit is trimmed on its domain, its properties are answered and bundled."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path, PurePath
@@ -14,11 +15,12 @@ from circuitproof.forward.frozen import open_model
 from circuitproof.proof.battery import prove, prove_also
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.properties.catalogue import four_properties
+from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.lesion_identity import identity_with
 from circuitproof.proof.trim import trim
 from circuitproof.proof.verdict import Battery, Verdict
 from circuitproof_lab.distill.lesion import Behaviour
-from circuitproof_lab.records.proof import WITNESSES, NecessityWitnesses, NeededEdge
+from circuitproof_lab.records.proof import PROOF, WITNESSES, KeptVerdicts, NecessityWitnesses, NeededEdge
 
 CIRCUIT, BUNDLE = "circuit.json", "bundle"
 
@@ -67,6 +69,29 @@ def prove_circuit(run: Run, asked: CircuitClaim) -> CircuitProof:
     run.record(str(kept), NecessityWitnesses, lambda: _witnesses(battery))
     bundle = bundled(run, battery, asked.bundle_folder)
     return CircuitProof(battery, len(asked.behaviour.circuit), bundle, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedProof:
+    """What the files of a finished proof say: no more than verdicts, so that nothing is proved again."""
+
+    claim: CircuitClaim
+    circuit: Circuit
+    """Trimmed."""
+    verdicts: Mapping[Kind, Verdict]
+    bundle: Path
+
+
+def prove_once(run: Run, asked: CircuitClaim) -> FinishedProof:
+    """Return what `prove_circuit` finds, or what it found before."""
+
+    def prove_all() -> KeptVerdicts:
+        battery = prove_circuit(run, asked).battery
+        return KeptVerdicts({str(answer.prop.kind): answer.verdict for answer in battery.answers})
+
+    circuit, kept = trimmed(run, asked), run.record(PROOF, KeptVerdicts, prove_all)
+    verdicts = {Kind(name): verdict for name, verdict in kept.verdicts.items()}
+    return FinishedProof(asked, circuit, verdicts, run.folder / asked.bundle_folder)
 
 
 def _witnesses(battery: Battery) -> NecessityWitnesses:
