@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from circuitproof.arithmetic.digits import Integers
+from circuitproof.arithmetic.digits import Integers, column
 from circuitproof.errors import NumericError
 from circuitproof.models.operators import GeluForm
 
@@ -132,9 +132,7 @@ def _powers(small: Integers, bits: int) -> Integers:
 
 
 def _looked_up(table: tuple[int, ...], places: Integers) -> Integers:
-    found = np.empty(places.shape, dtype=object)
-    found[:] = [table[place] for place in places.tolist()]
-    return found
+    return column(table[place] for place in places.tolist())
 
 
 @cache
@@ -257,6 +255,4 @@ def _lengths(whole: Integers) -> Integers:
 
 
 def _mapped(numbers: Integers, function: Callable[[int], int]) -> Integers:
-    found = np.empty(numbers.shape, dtype=object)
-    found.ravel()[:] = [function(number) for number in numbers.ravel().tolist()]
-    return found
+    return column(map(function, numbers.ravel().tolist())).reshape(numbers.shape)

@@ -156,9 +156,12 @@ def is_stated_in(bundle: Path, claim: Claim) -> bool:
         "programs": programs_to_json(frozen.programs),
         "circuit": claim.circuit.in_claim(),
         "task": claim.task.in_claim(),
-        "properties": [prop.to_json() for prop in claim.properties],
     }
-    return all(stated.value(key) == value for key, value in wanted.items())
+    listed = [{key: one.value(key) for key in one.keys()} for one in stated.tables("properties")]  # noqa: SIM118  # Fields is not a mapping
+    return all(stated.value(key) == value for key, value in wanted.items()) and (
+        len(listed) == len(claim.properties)
+        and all(prop.is_stated_as(one) for prop, one in zip(claim.properties, listed, strict=True))
+    )
 
 
 def changed_kinds(expected: Mapping[Kind, Verdict], found: Mapping[str, Verdict]) -> tuple[Kind, ...]:

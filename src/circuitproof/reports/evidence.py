@@ -115,6 +115,8 @@ def rests_on(answer: Answered, bundle: OpenedBundle) -> str:
         return f"another circuit: {', '.join(evidence.texts('circuit'))}"
     if evidence.has("tensor"):
         return f"tensor {evidence.text('tensor')} is not the base's"
+    if evidence.has("evaluated"):
+        return f"an evaluation of {plural(evidence.integer('evaluated'), 'prompt')}"
     if evidence.has("split"):
         question = evidence.text("split")
         return f"a split by {question} of {plural(len(evidence.items('children')), 'part')}"
