@@ -12,14 +12,14 @@ from circuitproof.proof.brackets import ClaimedBracket
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.fold import fold
 from circuitproof.proof.properties.accuracy import Accuracy
-from circuitproof.proof.properties.logit_difference import LogitDifference
+from circuitproof.proof.properties.logit_difference import LogitDifferences
 from circuitproof.proof.properties.loss import Loss
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.properties.recovered_difference import RecoveredDifference
 from hand_models import freeze, table_task
 from real_twin import ordinary_model
 
-FOUND = (Accuracy(), Loss(), LogitDifference(), RecoveredDifference())
+FOUND = (Accuracy(), Loss(), LogitDifferences(), RecoveredDifference())
 
 
 def bracket_of(draw: Random) -> ClaimedBracket:
@@ -37,7 +37,7 @@ def bounded(draw: Random, size: int) -> tuple[Property, ...]:
     return (
         draw.choice((Accuracy(wrong=wrong), Accuracy(least=draw.randint(1, size)))),
         Loss(bracket_of(draw)),
-        LogitDifference(*three),
+        LogitDifferences(*three),
         RecoveredDifference(bracket_of(draw), left),
     )
 

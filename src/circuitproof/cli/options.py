@@ -124,7 +124,7 @@ Properties = Annotated[
         "necessity; with --epsilon robustness, and with --agrees-with agreement]",
     ),
 ]
-Bounds = Annotated[
+BoundTexts = Annotated[
     list[str] | None,
     Option(
         "--bound",

@@ -87,7 +87,7 @@ class RightCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredNumber:
     """A number about all prompts, by its name, and what is known of it."""
 
     name: str
@@ -109,7 +109,7 @@ class Findings:
     """What was seen of a pattern, where prompts are not listed."""
     right: RightCount | None = None
     """How many prompts of a list are right, where not all are or that is what is asked."""
-    measured: tuple[Measured, ...] = ()
+    measured: tuple[MeasuredNumber, ...] = ()
 
     def distribution(self) -> Mapping[str, Fraction]:
         """Return the smallest, the median and the largest finite radius."""

@@ -14,6 +14,9 @@ from circuitproof.proof.properties.property import Property
 from circuitproof.proof.properties.robustness import Robustness, perturbed_folds
 from circuitproof.proof.verdict import Verdict
 
+_SHOWN = 20
+"""Of the prompts that a piece of evidence replays, so many are shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownDecision:
@@ -77,7 +80,8 @@ def witnesses(bundle: OpenedBundle) -> Iterator[PromptWitness]:
 def _witness(
     bundle: OpenedBundle, answer: Answered, replay: Fields, edge: Edge | None = None
 ) -> PromptWitness:
-    shown = replay.each("replay", lambda one: _shown(bundle, answer.prop, one))
+    entries = replay.tables("replay")[:_SHOWN]
+    shown = tuple(_shown(bundle, answer.prop, one) for one in entries)
     return PromptWitness(answer.prop, answer.verdict, shown, edge)
 
 

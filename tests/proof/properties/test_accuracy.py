@@ -13,7 +13,7 @@ from circuitproof.proof.counterexamples import counterexample
 from circuitproof.proof.effort import Effort, Pace
 from circuitproof.proof.properties.accuracy import Accuracy
 from circuitproof.proof.properties.equivalence import Equivalence
-from circuitproof.proof.properties.logit_difference import LogitDifference
+from circuitproof.proof.properties.logit_difference import LogitDifferences
 from circuitproof.proof.properties.loss import Loss
 from circuitproof.proof.properties.recovered_difference import RecoveredDifference
 from circuitproof.proof.verdict import Verdict
@@ -72,14 +72,14 @@ def test_where_nothing_is_right_one_right_prompt_is_claimed_and_refuted():
 def test_what_there_was_no_time_for_is_stated_and_open():
     """A bundle states a claim in any case."""
     late = Effort(pace=Pace(deadline=0.0, clock=lambda: 1.0))
-    found = (Accuracy(), Loss(), LogitDifference(), RecoveredDifference())
+    found = (Accuracy(), Loss(), LogitDifferences(), RecoveredDifference())
     battery = prove(adder_claim(*found, task=WRONG), late)
     assert battery.verdict is Verdict.UNDECIDED
     assert not any(prop.is_to_be_found for prop in battery.claim.properties)
     assert battery.claim.properties == tuple(prop.unfound() for prop in found)
 
 
-@pytest.mark.parametrize("prop", [Loss(), LogitDifference(), RecoveredDifference()])
+@pytest.mark.parametrize("prop", [Loss(), LogitDifferences(), RecoveredDifference()])
 def test_a_measure_has_no_exact_value(prop):
     """A claim in exact numbers leaves it open; `verify` claims it in enclosed ones."""
     _, answer = answered(prop)
@@ -87,7 +87,7 @@ def test_a_measure_has_no_exact_value(prop):
     assert answer.evidence.reason == f"{prop.kind} is measured in enclosed numbers alone"
 
 
-@pytest.mark.parametrize("prop", [Loss(), LogitDifference(), RecoveredDifference()])
+@pytest.mark.parametrize("prop", [Loss(), LogitDifferences(), RecoveredDifference()])
 def test_a_band_norm_is_refused_for_a_measure(prop):
     """In one sentence, with what to do."""
     sizes = replace(PLAIN, norm=BandNorm(Fraction(1, 2), Fraction(2), Lift.CONTINUOUS))
@@ -157,5 +157,5 @@ def test_words_name_the_errors_and_the_brackets():
     assert Accuracy(least=2).name == "accuracy: at least 2 right"
     bracket = ClaimedBracket(None, Fraction(1, 2))
     assert Loss(bracket).name == "mean loss at most 0.5"
-    assert LogitDifference(least=bracket).meaning().formula == "least of m(x) ≤ 0.5"
+    assert LogitDifferences(least=bracket).meaning().formula == "least of m(x) ≤ 0.5"
     assert "2 prompts left out, at most 0.5" in RecoveredDifference(bracket, (0, 2)).meaning().words

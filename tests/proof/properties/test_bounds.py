@@ -7,7 +7,7 @@ from circuitproof.proof.brackets import ClaimedBracket
 from circuitproof.proof.properties.accuracy import Accuracy
 from circuitproof.proof.properties.bounds import parse_bounds
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.logit_difference import LogitDifference
+from circuitproof.proof.properties.logit_difference import LogitDifferences
 from circuitproof.proof.properties.loss import Loss
 from circuitproof.proof.properties.recovered_difference import RecoveredDifference
 from circuitproof.verbs.verification import parse_properties
@@ -16,8 +16,10 @@ BAD = [
     (["loss"], "the bound 'loss' is no bound; want such as 'accuracy >= 4046' or 'loss <= 0.13'"),
     (
         ["perplexity <= 3"],
-        "the bound 'perplexity <= 3' is of 'perplexity'; want one of accuracy, loss, least difference, "
-        "mean difference, greatest difference, recovered",
+        (
+            "the bound 'perplexity <= 3' is of 'perplexity'; want one of accuracy, loss, least difference, "
+            "mean difference, greatest difference, recovered"
+        ),
     ),
     (["loss < 3"], "the bound 'loss < 3' has the sign <; want <= or >="),
     (["loss == 3"], "the bound 'loss == 3' has the sign ==; want <= or >="),
@@ -25,8 +27,10 @@ BAD = [
     (["loss <= 1/0"], "the bound 'loss <= 1/0' is '1/0', want a rational such as 22/5"),
     (
         ["accuracy <= 3"],
-        "the bound 'accuracy <= 3' is from above; want how many prompts are right at least, such as "
-        "'accuracy >= 4046'",
+        (
+            "the bound 'accuracy <= 3' is from above; want how many prompts are right at least, such as "
+            "'accuracy >= 4046'"
+        ),
     ),
     (
         ["accuracy >= 0.98"],
@@ -42,8 +46,10 @@ BAD = [
     ),
     (
         ["recovered >= 1", "recovered <= 0.9"],
-        "the bounds of recovered: a bracket from 1 to 0.9 holds no number; give a lower end that is no more "
-        "than the upper one",
+        (
+            "the bounds of recovered: a bracket from 1 to 0.9 holds no number; give a lower end that is no more "
+            "than the upper one"
+        ),
     ),
 ]
 
@@ -62,7 +68,7 @@ def test_bounds_are_what_is_claimed():
     assert parse_properties([], None, bounds=spelled) == (
         Accuracy(least=3),
         Loss(ClaimedBracket(Fraction(1, 10), Fraction(13, 100))),
-        LogitDifference(mean=ClaimedBracket(Fraction(5, 2), None)),
+        LogitDifferences(mean=ClaimedBracket(Fraction(5, 2), None)),
         RecoveredDifference(ClaimedBracket(Fraction(9, 10), None)),
     )
 
@@ -71,13 +77,15 @@ def test_what_is_not_bounded_is_to_be_found():
     """In the order of the kinds."""
     kinds = [Kind.RECOVERED_DIFFERENCE, Kind.LOSS, Kind.ACCURACY, Kind.LOGIT_DIFFERENCE]
     found = parse_properties(kinds, None)
-    assert found == (Accuracy(), Loss(), LogitDifference(), RecoveredDifference())
+    assert found == (Accuracy(), Loss(), LogitDifferences(), RecoveredDifference())
     assert all(prop.is_to_be_found for prop in found)
 
 
 def test_a_bound_of_what_is_not_asked_for_is_refused():
     """It would do nothing."""
-    with pytest.raises(UsageError, match="^the bound loss <= 1 is given, but loss is not among the properties"):
+    with pytest.raises(
+        UsageError, match="^the bound loss <= 1 is given, but loss is not among the properties"
+    ):
         parse_properties([Kind.ACCURACY], None, bounds=["loss <= 1"])
 
 

@@ -12,7 +12,7 @@ from circuitproof.proof.properties.faithfulness import Faithfulness
 from circuitproof.proof.properties.invariance import Invariance
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.lesion_identity import LesionIdentity
-from circuitproof.proof.properties.logit_difference import LogitDifference
+from circuitproof.proof.properties.logit_difference import LogitDifferences
 from circuitproof.proof.properties.loss import Loss
 from circuitproof.proof.properties.minimum import Minimum
 from circuitproof.proof.properties.necessity import Necessity
@@ -32,7 +32,7 @@ _LISTED: tuple[type[Property], ...] = (
     Minimum,
     Accuracy,
     Loss,
-    LogitDifference,
+    LogitDifferences,
     RecoveredDifference,
     LesionIdentity,
 )

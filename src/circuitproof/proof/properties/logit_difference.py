@@ -14,14 +14,14 @@ from circuitproof.proof.fold import CandidateLogits, Folded
 from circuitproof.proof.measures import differences, enclosed_rows, greatest_of, least_of, mean_of
 from circuitproof.proof.properties.bounds import BoundedNumber, bounds_given, bracket_of
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.measure import NOT_NEGATIVE, Measure, Measurement
+from circuitproof.proof.properties.measure import NOT_NEGATIVE, MeasuredProperty, Measurement
 from circuitproof.proof.properties.property import Asked, PropertyWords
 
 _NUMBERS = (BoundedNumber.LEAST, BoundedNumber.MEAN, BoundedNumber.GREATEST)
 
 
 @dataclass(frozen=True, slots=True)
-class LogitDifference(Measure):
+class LogitDifferences(MeasuredProperty):
     """The logit of the right answer less the largest of another candidate: least, mean, greatest."""
 
     kind: ClassVar[Kind] = Kind.LOGIT_DIFFERENCE
@@ -69,8 +69,8 @@ class LogitDifference(Measure):
     def is_to_be_found(self) -> bool:
         return self.least is None and self.mean is None and self.greatest is None
 
-    def unfound(self) -> "LogitDifference":
-        return LogitDifference(least=NOT_NEGATIVE) if self.is_to_be_found else self
+    def unfound(self) -> "LogitDifferences":
+        return LogitDifferences(least=NOT_NEGATIVE) if self.is_to_be_found else self
 
     def brackets(self) -> Mapping[str, ClaimedBracket]:
         pairs = zip(_NUMBERS, (self.least, self.mean, self.greatest), strict=True)
@@ -79,6 +79,6 @@ class LogitDifference(Measure):
     def measure(self, claim: Claim, folded: Folded[CandidateLogits], precision: int) -> Measurement:
         found = differences(enclosed_rows(folded.of(claim.circuit)), claim.task.decisions())
         known = [take(found, precision) for take in (least_of, mean_of, greatest_of)]
-        said = LogitDifference(*(one.outward() for one in known)) if self.is_to_be_found else self
+        said = LogitDifferences(*(one.outward() for one in known)) if self.is_to_be_found else self
         may_sharpen = self.is_to_be_found and not all(one.is_sharp() for one in known)
         return Measurement(said, dict(zip(map(str, _NUMBERS), known, strict=True)), may_sharpen)

@@ -13,14 +13,14 @@ from circuitproof.proof.fold import CandidateLogits, Folded
 from circuitproof.proof.measures import enclosed_rows, losses, mean_of
 from circuitproof.proof.properties.bounds import BoundedNumber, bounds_given, bracket_of
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.measure import NOT_NEGATIVE, Measure, Measurement
+from circuitproof.proof.properties.measure import NOT_NEGATIVE, MeasuredProperty, Measurement
 from circuitproof.proof.properties.property import Asked, PropertyWords
 
 _MEAN = "mean loss"
 
 
 @dataclass(frozen=True, slots=True)
-class Loss(Measure):
+class Loss(MeasuredProperty):
     """The mean over all prompts of −ln softmax(logits of the candidates) at the right answer."""
 
     kind: ClassVar[Kind] = Kind.LOSS

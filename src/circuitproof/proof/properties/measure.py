@@ -14,7 +14,7 @@ from circuitproof.proof.counterexamples import Decided
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.enclosed import NOT_KNOWN, Ternary
 from circuitproof.proof.evidence import Evaluated, Open
-from circuitproof.proof.findings import Findings, Measured
+from circuitproof.proof.findings import Findings, MeasuredNumber
 from circuitproof.proof.fold import CandidateLogits, Folded
 from circuitproof.proof.known import divide
 from circuitproof.proof.properties.each_prompt import unprovable
@@ -26,7 +26,7 @@ from circuitproof.tasks.domain import Prompt
 
 NOT_NEGATIVE: Final = ClaimedBracket(Fraction(0), None)
 """What is claimed, and left open, of a number that there was no time to find."""
-Numbers = Mapping[str, KnownRange | None]
+KnownNumbers = Mapping[str, KnownRange | None]
 """What is known of numbers, by their names; nothing where some part of one is unknown."""
 
 
@@ -34,13 +34,13 @@ Numbers = Mapping[str, KnownRange | None]
 class Measurement:
     """A measure that states brackets, and what is known of its numbers at some precision."""
 
-    said: "Measure"
-    known: Numbers
+    said: "MeasuredProperty"
+    known: KnownNumbers
     may_sharpen: bool
     """Whether something was to be found, and finer numbers may find it better."""
 
 
-class Measure(Property):
+class MeasuredProperty(Property):
     """A property that says of one or more numbers that each is in a bracket; without any, they are found."""
 
     __slots__ = ()
@@ -85,7 +85,9 @@ class Measure(Property):
         if held.open and not held.no:
             outcome = Undecided(Open(_open_words(wanted, known, list(wanted)[held.open[0]])))
         told = ((name, known[name]) for name in wanted)
-        findings = Findings(measured=tuple(Measured(name, one) for name, one in told if one is not None))
+        findings = Findings(
+            measured=tuple(MeasuredNumber(name, one) for name, one in told if one is not None)
+        )
         return Answer(
             found.said,
             outcome,
@@ -109,7 +111,7 @@ def _holds(bracket: ClaimedBracket, known: KnownRange | None) -> Ternary:
     return NOT_KNOWN if known is None else bracket.holds(known)
 
 
-def _open_words(wanted: Mapping[str, ClaimedBracket], known: Numbers, number: str) -> str:
+def _open_words(wanted: Mapping[str, ClaimedBracket], known: KnownNumbers, number: str) -> str:
     """Say of a number what is known of it and that this neither meets nor misses its bracket."""
     found = known[number]
     if found is None:

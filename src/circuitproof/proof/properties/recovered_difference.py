@@ -16,7 +16,7 @@ from circuitproof.proof.fold import CandidateLogits, Folded
 from circuitproof.proof.measures import differences, enclosed_rows, mean_of, recovered_shares
 from circuitproof.proof.properties.bounds import BoundedNumber, bounds_given, bracket_of
 from circuitproof.proof.properties.kinds import Kind
-from circuitproof.proof.properties.measure import NOT_NEGATIVE, Measure, Measurement
+from circuitproof.proof.properties.measure import NOT_NEGATIVE, MeasuredProperty, Measurement
 from circuitproof.proof.properties.property import Asked, PropertyWords
 from circuitproof.proof.remarks import Decisions, LeftOut, Plain, Remark, RemarkContext
 from circuitproof.proof.verdict import Battery
@@ -26,7 +26,7 @@ _MEAN = "mean recovered share"
 
 
 @dataclass(frozen=True, slots=True)
-class RecoveredDifference(Measure):
+class RecoveredDifference(MeasuredProperty):
     """The mean of (m(x) − m_∅(x)) / (m_M(x) − m_∅(x)) over all prompts but those that are left out.
 
     m is the logit difference of the circuit, m_M that of the whole model, m_∅ that without any edge. Without
@@ -71,7 +71,7 @@ class RecoveredDifference(Measure):
         )
 
     def refuse_misfit(self, claim: Claim) -> None:
-        Measure.refuse_misfit(self, claim)
+        MeasuredProperty.refuse_misfit(self, claim)
         size, out = claim.task.size, self.without or ()
         if out and not 0 <= out[0] <= out[-1] < size:
             raise InputError(f"prompt {out[-1]} is left out, the task has prompts 0 to {size - 1}")
