@@ -52,7 +52,7 @@ def test_ln_is_rounded_down(drawn, near):
 
 def test_ln_of_what_is_not_positive_is_refused():
     """It has no value."""
-    with pytest.raises(NumericError, match="^ln of what is not positive is wanted$"):
+    with pytest.raises(NumericError, match=r"^ln of what is not positive is wanted$"):
         floor_ln(column([1, 0]), 64)
 
 

@@ -78,7 +78,7 @@ def test_what_cannot_be_meant_is_refused(run, quotes, asked, code, sentence):
     assert sentence in err
 
 
-def test_a_band_norm_has_no_loss(run, quotes, tmp_path):
+def test_a_band_norm_has_no_loss(run, tmp_path):
     """Nothing is enclosed there."""
     norm = BandNorm(Fraction(1, 2), Fraction(2), Lift.CONTINUOUS)
     save_model(tmp_path / "band", StoredModel(quote_model(sizes=replace(QUOTE_SIZES, norm=norm)), TOY))

@@ -44,9 +44,9 @@ def test_short_decimals_are_written_as_such(value):
 
 def test_a_bracket_has_an_end_and_holds_a_number():
     """Two refusals."""
-    with pytest.raises(DeclarationError, match="^a bracket has neither a lower nor an upper end; give one$"):
+    with pytest.raises(DeclarationError, match=r"^a bracket has neither a lower nor an upper end; give one$"):
         ClaimedBracket(None, None)
-    with pytest.raises(DeclarationError, match="^a bracket from 1 to 1/3 holds no number; give a lower end"):
+    with pytest.raises(DeclarationError, match=r"^a bracket from 1 to 1/3 holds no number; give a lower end"):
         ClaimedBracket(Fraction(1), Fraction(1, 3))
 
 

@@ -146,7 +146,7 @@ def test_a_contradiction_cannot_be_held(make, sentence):
 
 def test_solvers_are_not_asked_for_counts():
     """A sentence names what they are asked."""
-    with pytest.raises(UsageError, match="^accuracy is not asked of solvers; want equivalence, invariance"):
+    with pytest.raises(UsageError, match=r"^accuracy is not asked of solvers; want equivalence, invariance"):
         Questions(adder_claim(Accuracy(), task=WRONG)).obligations(Accuracy())
 
 
