@@ -24,8 +24,8 @@ from circuitproof.proof.properties.lesion_identity import LesionIdentity
 from circuitproof.proof.verdict import Battery, Verdict
 
 BUNDLE, RECORD = "bundle", "proved.json"
-_STATED = ("architecture", "programs", "circuit", "task", "properties")
-"""What two bundles of the same claim about other weights have in common."""
+_STATED = ("architecture", "programs", "circuit", "task")
+"""What two bundles of the same claim about other weights have in common, beside properties alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,11 @@ def is_bundle_of(bundle: Path, claim: Claim) -> bool:
 def is_stated_in(bundle: Path, claim: Claim) -> bool:
     """Say whether a bundle states this claim, of whatever weights."""
     stated, wanted = read_fields(bundle / CLAIM), claim_to_json(claim, None, ())
-    return all(stated.value(key) == wanted[key] for key in _STATED)
+    listed = [{key: one.value(key) for key in one.keys()} for one in stated.tables("properties")]  # noqa: SIM118  # Fields is not a mapping
+    return all(stated.value(key) == wanted[key] for key in _STATED) and (
+        len(listed) == len(claim.properties)
+        and all(prop.is_stated_as(one) for prop, one in zip(claim.properties, listed, strict=True))
+    )
 
 
 def changed_kinds(expected: Mapping[Kind, Verdict], found: Mapping[str, Verdict]) -> tuple[Kind, ...]:

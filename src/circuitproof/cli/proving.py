@@ -14,8 +14,10 @@ from circuitproof.cli.options import (
     AgreesWith,
     AsJson,
     At,
+    BoundTexts,
     BudgetOption,
     BundleOut,
+    CandidatesOption,
     CircuitFile,
     Deadline,
     DeviceOption,
@@ -41,6 +43,8 @@ from circuitproof.proof.properties.kinds import Kind
 from circuitproof.solvers.choices import Asking, Branching, Engine
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from circuitproof.proof.effort import Pace
     from circuitproof.proof.properties.property import Property
     from circuitproof.verbs.minimality import Minimality
@@ -53,6 +57,8 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     task: TaskName,
     circuit: CircuitFile = None,
     properties: Properties = None,
+    bounds: BoundTexts = None,
+    candidates: CandidatesOption = None,
     agrees_with: AgreesWith = None,
     epsilon: Epsilon = None,
     at: At = "logits input",
@@ -85,9 +91,10 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         circuit=circuit,
         task=task,
         ablation=ablation,
-        properties=_properties(properties, epsilon, agrees_with, model),
+        properties=_properties(properties, epsilon, agrees_with, model, bounds or ()),
         place=place,
         effort=Effort(method, budget, regions, listed, precision),
+        candidates=candidates,
         pattern=pattern,
         find_limits=limits,
         only_of_patterns=given(context, "regions", "listed"),
@@ -100,12 +107,17 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 
 def _properties(
-    kinds: list[Kind] | None, epsilon: str | None, agrees_with: Path | None, model: Path
+    kinds: list[Kind] | None,
+    epsilon: str | None,
+    agrees_with: Path | None,
+    model: Path,
+    bounds: "Sequence[str]",
 ) -> "tuple[Property, ...]":
     from circuitproof.verbs.asked import circuit_beside
     from circuitproof.verbs.verification import parse_properties
 
-    return parse_properties(kinds or [], epsilon, agrees_with=circuit_beside(agrees_with, model))
+    other = circuit_beside(agrees_with, model)
+    return parse_properties(kinds or [], epsilon, agrees_with=other, bounds=bounds)
 
 
 def _refuse_idle(

@@ -81,8 +81,10 @@ def same_logits(one: CandidateLogits, other: CandidateLogits) -> Ternary:
     if isinstance(one, Fold) and isinstance(other, Fold):
         return one == other
     left, right = _enclosed(one), _enclosed(other)
-    pairs = zip(left.midpoints, right.midpoints, strict=True)
-    are_apart = any(abs(a - b) > left.radius + right.radius for a, b in pairs)
+    scale = left.unit / right.unit
+    numbers = left.numbers if scale == 1 else tuple(number * scale for number in left.numbers)
+    reach = left.reach * scale + right.reach
+    are_apart = any(abs(a - b) > reach for a, b in zip(numbers, right.numbers, strict=True))
     return False if are_apart else NOT_KNOWN
 
 

@@ -24,11 +24,13 @@ from circuitproof.proof.counterexamples import Counterexample, counterexample
 from circuitproof.proof.effort import Effort, Pace
 from circuitproof.proof.evidence import Open
 from circuitproof.proof.inexact import is_exact
+from circuitproof.proof.properties.bounds import parse_bounds
 from circuitproof.proof.properties.catalogue import PROPERTIES
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Asked, Property
 from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.verdict import Answer, Battery, Verdict
+from circuitproof.tasks.candidates import AskedCandidates
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.pattern_text import print_pattern
 from circuitproof.tasks.task import Task
@@ -80,6 +82,8 @@ class Request:
     place: PerturbationSite | None = None
     """Where robustness perturbs; without one, the final residual."""
     effort: Effort = Effort()  # noqa: RUF009  # frozen, and so shared by none
+    candidates: AskedCandidates | None = None
+    """Which tokens may be answers, where it is not the task that says it."""
     pattern: str | None = None
     """The text of a pattern, where it is not the task file's own."""
     find_limits: bool = False
@@ -204,7 +208,7 @@ def claim_of(request: Request) -> Claim:
     kept = asked_circuit(request.circuit, frozen.graph)
     place = request.place or PerturbationSite()
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
-    task = asked_task(request.task, frozen.declaration, request.pattern)
+    task = asked_task(request.task, frozen.declaration, request.pattern, request.candidates)
     circuit = ablated(kept, request.ablation, task, frozen.declaration)
     if request.ablation is not None:
         properties = tuple(prop.under(circuit.ablation) for prop in properties)
@@ -231,16 +235,18 @@ def parse_properties(
     where: str = "command line",
     *,
     agrees_with: Circuit | None = None,
+    bounds: Sequence[str] = (),
 ) -> tuple[Property, ...]:
     """Return the properties asked for.
 
-    Of none, those of the paper, robustness only with an epsilon, and agreement where a circuit is given.
+    Of none, those that bounds are of, or else those of the paper; with an epsilon robustness, and agreement
+    where a circuit is given.
     """
     with asked_for():
         size = None if epsilon is None else Fields({"epsilon": epsilon}, where).rational("epsilon")
-        asked = Asked(epsilon=size, agrees_with=agrees_with)
+        asked = Asked(epsilon=size, agrees_with=agrees_with, bounds=parse_bounds(bounds))
         given = {kind: what for kind, one in PROPERTIES.items() if (what := one.given(asked))}
-        chosen = tuple(kinds) or (*_PAPER, *given)
+        chosen = tuple(kinds) or (*(() if bounds else _PAPER), *given)
         if idle := [kind for kind in given if kind not in chosen]:
             kind = idle[0]
             raise UsageError(f"{given[kind]} is given, but {kind} is not among the properties asked for")
