@@ -32,6 +32,8 @@ FREE: dict[str, str] = {
         forward: CircuitRun._turned
         forward: CircuitRun._embedded
         main: _judge 5
+        measures: _evaluated 2
+        measures: proved
         main: _refuse_path
         main: _report
         model: _read_model 2
@@ -53,7 +55,7 @@ FREE: dict[str, str] = {
         ablation: check_covered
         claim: _read_other
         claim: check_positions
-        claim: read_claim
+        claim: read_claim 2
         claim: with_unreached
         identity: check_table
         identity: check_tables 4
