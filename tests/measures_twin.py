@@ -90,11 +90,11 @@ def ends_of(prover: EnclosedProver, kind: str, without: Iterable[int] = ()) -> d
     return found
 
 
-def bracket(ends: Ends | None, p: int, tighter: tuple[int, int] = (0, 0)) -> list[str]:
-    """Return the tightest bracket that is met, or one that is tighter by units of so many times the number."""
+def bracket(ends: Ends | None, p: int, inward: tuple[int, int] = (0, 0)) -> list[str]:
+    """Return the tightest bracket that is met, or one whose ends are moved inward by units of the sum."""
     assert ends is not None
     low, high, times = ends
-    return [str(Fraction(low + tighter[0], times << p)), str(Fraction(high - tighter[1], times << p))]
+    return [str(Fraction(low + inward[0], times << p)), str(Fraction(high - inward[1], times << p))]
 
 
 def measured(prover: EnclosedProver, kind: str, without: Iterable[int] = ()) -> dict[str, Any]:
