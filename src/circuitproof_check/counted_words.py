@@ -6,7 +6,7 @@ from fractions import Fraction
 from .claim import Property
 from .counted import SPANS, MeasureBracket
 from .decimals import shortened
-from .work import spend, weight
+from .work import paid, spend, weight
 
 
 def counted_words(claimed: Property, count: int, *, is_proved: bool) -> list[str]:
@@ -22,9 +22,9 @@ def counted_facts(claimed: Property) -> dict[str, object]:
     """Return what is claimed, as the claim has it."""
     counted, found = claimed.counted, dict[str, object]()
     if claimed.kind == "accuracy":
-        found |= {"least": counted.least} if counted.least else {"wrong": list(counted.listed)}
+        found |= {"least": counted.least} if counted.least else {"wrong": list(paid(counted.listed))}
     if claimed.kind == "recovered difference":
-        found |= {"without": list(counted.listed)}
+        found |= {"without": list(paid(counted.listed))}
     return found | {name: one and [_spelled(one.low), _spelled(one.high)] for name, one in _brackets(claimed)}
 
 

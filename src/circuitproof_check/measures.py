@@ -57,9 +57,7 @@ def _said(ends: Ends | None, precision: int) -> str:
     return f"{shortened(low, is_raised=False)} to {shortened(high, is_raised=True)}"
 
 
-def _evaluated(
-    case: Case, evidence: object, claimed: Property
-) -> list[tuple[str, MeasureBracket, Ends | None]]:
+def _evaluated(case: Case, evidence: object, claimed: Property) -> list[Evaluated]:
     """Return each bracket that is claimed with the ends of its number."""
     where, count = claimed.kind, len(case.claim.prompts)
     _, (stated,) = case.open(evidence, claimed, where)
