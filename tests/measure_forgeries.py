@@ -41,12 +41,10 @@ def mistaken(count: int) -> Prover:
     return prover
 
 
-def stating(change: Callable[[dict[str, Any]], None], kind: str, verdict: str = "proved") -> Bundle:
+def stating(kind: str, verdict: str = "proved", **changes: Any) -> Bundle:
     """Return a measure that is changed before it is answered."""
     prover = prover_of(GPT, 0)
-    entry = measured(prover, kind)
-    change(entry)
-    return remarked(evaluated(prover, entry, verdict))
+    return remarked(evaluated(prover, measured(prover, kind) | changes, verdict))
 
 
 def honest() -> Bundle:
@@ -87,20 +85,12 @@ def _fewer_prompts() -> Bundle:
     return remarked(evaluated(prover, measured(prover, "loss"), count=3))
 
 
-forged("losses_are_bounded_by_more_than_zero")(
-    lambda: stating(lambda one: one.update(mean=["0", None]), "loss")
-)
-forged("some_bracket_is_claimed")(
-    lambda: stating(lambda one: one.update(least=None, mean=None, greatest=None), "logit difference")
-)
-forged("brackets_bound_something")(
-    lambda: stating(lambda one: one.update(mean=[None, None]), "recovered difference")
-)
-forged("brackets_have_two_ends")(
-    lambda: stating(lambda one: one.update(mean=[*one["mean"], None]), "recovered difference")
-)
+forged("losses_are_bounded_by_more_than_zero")(lambda: stating("loss", mean=["0", None]))
+forged("some_bracket_is_claimed")(lambda: stating("logit difference", least=None, mean=None, greatest=None))
+forged("brackets_bound_something")(lambda: stating("recovered difference", mean=[None, None]))
+forged("brackets_have_two_ends")(lambda: stating("recovered difference", mean=["-9", "9", None]))
 forged("ends_of_brackets_are_in_order")(
-    lambda: stating(lambda one: one.update(mean=["1000", "-1000"]), "recovered difference", "refuted")
+    lambda: stating("recovered difference", "refuted", mean=["1000", "-1000"])
 )
 
 

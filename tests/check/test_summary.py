@@ -135,11 +135,11 @@ def test_what_is_cut_tears_no_string(parts, most):
 def test_a_few_remarks_are_shown_and_many_about_edges_are_counted():
     """All of them are in the JSON; a remark about the whole claim is not hidden by those about edges."""
     assert "[shared bias: head 0.0 -> logits; shared bias: head 0.1 -> logits]" in sentence(judged(remarks=2))
-    many = judged(remarks=19)
-    assert "equivalence [shared bias: 19 edges] proved" in sentence(many)
+    many = judged(remarks=39)
+    assert "equivalence [shared bias: 39 edges] proved" in sentence(many)
     ((verdict, remarks),) = many.answers
     both = replace(many, answers=[(verdict, ("whole model", *remarks, "constant source: embed -> mlp 0"))])
-    shown = "[whole model; shared bias: 19 edges; constant source: 1 edge]"
+    shown = "[whole model; shared bias: 39 edges; constant source: 1 edge]"
     assert shown in sentence(both)
 
 
@@ -149,8 +149,8 @@ def test_remarks_of_several_properties_are_spelled_out_as_long_as_they_fit():
     ten, long = (sentence(judged(name, *claimed, remarks=5)) for name in ("tiny", "tiny" * 99))
     assert ten.count("shared bias: head 0.") == long.count("shared bias: head 0.") == 10
     assert len(long) <= LONGEST
-    assert "[shared bias: 8 edges], necessity [shared bias: 8 edges]" in sentence(
-        judged("tiny", *claimed, remarks=8)
+    assert "[shared bias: 16 edges], necessity [shared bias: 16 edges]" in sentence(
+        judged("tiny", *claimed, remarks=16)
     )
 
 
