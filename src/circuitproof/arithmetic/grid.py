@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 
 import numpy as np
 import numpy.typing as npt
@@ -74,12 +74,25 @@ class Row:
         """Return the same row with numbers and denominator multiplied by `factor`."""
         return Row(tuple(number * factor for number in self.numbers), self.denominator * factor)
 
+    def reduced(self) -> "Row":
+        """Return the same row in lowest terms, of which each row of rationals has one."""
+        common = gcd(self.denominator, *self.numbers)
+        if common == 1:
+            return self
+        return Row(tuple([number // common for number in self.numbers]), self.denominator // common)
+
 
 def make_row(numbers: Sequence[int], exponent: int, denominator: int) -> Row:
     """Return the row numbers · 2^exponent / denominator."""
     if exponent >= 0:
         return Row(tuple(int(number) << exponent for number in numbers), denominator)
     return Row(tuple(map(int, numbers)), denominator << -exponent)
+
+
+def row_of_fractions(row: Sequence[Fraction | int]) -> Row:
+    """Return rationals over their least common denominator."""
+    common = lcm(*(entry.denominator for entry in row))
+    return Row(tuple(int(entry * common) for entry in row), common)
 
 
 def grid_of_rows(rows: Sequence[Row], columns: int) -> Grid:
@@ -92,11 +105,7 @@ def grid_of_rows(rows: Sequence[Row], columns: int) -> Grid:
 
 
 def grid_of_fractions(rows: Sequence[Sequence[Fraction]], columns: int) -> Grid:
-    made: list[Row] = []
-    for row in rows:
-        common = lcm(*(entry.denominator for entry in row))
-        made.append(Row(tuple(int(entry * common) for entry in row), common))
-    return grid_of_rows(made, columns)
+    return grid_of_rows([row_of_fractions(row) for row in rows], columns)
 
 
 def grid_of_float32(bits: npt.NDArray[np.uint32]) -> Grid:
