@@ -4,18 +4,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from circuitproof.arithmetic.digits import Integers, integer_product
+from circuitproof.arithmetic.digits import integer_product
+from circuitproof.arithmetic.limbs import Factor, Integers, factor_of, limbs_of, row_products
 from circuitproof.errors import DeclarationError, NumericError
 
 _FLOAT32_MANTISSA = 23
 _INT64_ROOM = 62
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Grid:
     """A matrix of rationals: entry (i, j) is numbers[i, j] · 2^exponent / denominators[i].
 
@@ -51,6 +53,19 @@ class Grid:
         common = even.denominators[0] if even.denominators else 1
         return Grid(even.numbers.T, even.exponent, (common,) * self.shape[1])
 
+    def transposed_factor(self) -> Factor:
+        """Return what multiplies by the transposed numbers from the right, made once."""
+        if self not in _FACTORS:
+            _FACTORS[self] = factor_of(self.numbers.T)
+        return _FACTORS[self]
+
+    def sum_of_squares(self) -> int:
+        """Return the sum of the squares of the numbers, found once."""
+        if self not in _SQUARES:
+            numbers = limbs_of(self.numbers)
+            _SQUARES[self] = int(row_products(numbers, numbers).integers().sum())
+        return _SQUARES[self]
+
     def rows(self) -> Iterator["Row"]:
         """Walk the rows as integers over a common denominator."""
         for numbers, denominator in zip(self.numbers.tolist(), self.denominators, strict=True):
@@ -58,6 +73,11 @@ class Grid:
 
     def fractions(self) -> tuple[tuple[Fraction, ...], ...]:
         return tuple(row.fractions() for row in self.rows())
+
+
+_FACTORS: WeakKeyDictionary[Grid, Factor] = WeakKeyDictionary()
+_SQUARES: WeakKeyDictionary[Grid, int] = WeakKeyDictionary()
+"""What was made of a grid: kept as long as the grid is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def blocks(
 
 def _step(prompts: int, rows: int, most: int) -> int:
     """Return how many prompts to lay out next: at most as many as there are, and as seem to have room."""
-    return 1 + min(prompts, (most - rows) * prompts // rows) if prompts else 1
+    return 1 + min(prompts, (most - rows) * prompts // max(rows, 1)) if prompts else 1
 
 
 def _longer(rows: tuple[int, list[int]], more: tuple[int, Sequence[int]]) -> tuple[int, list[int]]:
