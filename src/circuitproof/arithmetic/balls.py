@@ -4,11 +4,10 @@ docs/certificate.md says what each integer is and proves each radius ("Enclosed 
 a function of the weights and of the precision, so that whoever follows that page gets the same integers.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
-from itertools import accumulate
 from math import isqrt, lcm
 from operator import is_not
 from typing import NamedTuple, TypeAlias, assert_never
@@ -16,6 +15,7 @@ from typing import NamedTuple, TypeAlias, assert_never
 import numpy as np
 
 from circuitproof.arithmetic import limbs
+from circuitproof.arithmetic.contexts import pair_products, weighed
 from circuitproof.arithmetic.grid import Grid
 from circuitproof.arithmetic.limb_functions import floor_exp, floor_gelu
 from circuitproof.arithmetic.limbs import Integers, Limbs, limbs_of
@@ -37,8 +37,6 @@ from circuitproof.models.operators import (
 
 _NORM_BITS = 16
 """Bounds on norms of weights are multiples of 2^-16."""
-_BLOCK = 1 << 16
-"""How many products of queries with keys, or of weights with values, are formed at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,21 +143,16 @@ class Enclose:
     def scores(self, queries: Balls, keys: Balls, contexts: Contexts, scale: Fraction) -> ScoreBalls:
         lengths = [_lengths(one.numbers) for one in (queries, keys)]
         below = scale.denominator << self.precision
+        products = pair_products(queries.numbers, keys.numbers, contexts)
         found: list[ScoreBall] = []
-        for block in _blocks(contexts, queries.width):
-            asked = [context.query for context in block for _ in context.keys]
-            chosen = [key for context in block for key in context.keys]
-            products = limbs.row_products(queries.numbers[asked], keys.numbers[chosen]).integers()
-            units = iter((products * scale.numerator // below).tolist())
-            for context in block:
-                radius = max(
-                    lengths[0][context.query] * keys.radii[key]
-                    + lengths[1][key] * queries.radii[context.query]
-                    + queries.radii[context.query] * keys.radii[key]
-                    for key in context.keys
-                )
-                row = tuple(next(units) for _ in context.keys)
-                found.append(ScoreBall(row, _up(radius * scale.numerator, below) + 1))
+        for context in contexts:
+            asked = queries.radii[context.query]
+            radius = max(
+                lengths[0][context.query] * keys.radii[key] + lengths[1][key] * asked + asked * keys.radii[key]
+                for key in context.keys
+            )
+            row = tuple([next(products) * scale.numerator // below for _ in context.keys])
+            found.append(ScoreBall(row, _up(radius * scale.numerator, below) + 1))
         return tuple(found)
 
     def attention(self, scores: ScoreBalls, attention: Attention) -> ScoreBalls:
@@ -193,12 +186,8 @@ class Enclose:
         for row, context in zip(weights, contexts, strict=True):
             spread = _up(row.radius * max(lengths[key] for key in context.values), 1 << self.precision)
             radii.append(spread + max(values.radii[key] for key in context.values) + rounding)
-        left = iter(weights)
-        mixed = [
-            _weighed([next(left).midpoints for _ in block], [context.values for context in block], values)
-            for block in _blocks(contexts, values.width)
-        ]
-        total = limbs.joined(mixed) if mixed else values.numbers[:0]
+        chosen = [context.values for context in contexts]
+        total = weighed([row.midpoints for row in weights], chosen, values.numbers)
         return Balls(limbs.shift(total, -self.precision), tuple(radii))
 
     def activate(self, values: Balls, activation: Activation) -> Balls:
@@ -305,24 +294,9 @@ def _floored(terms: Sequence[tuple[Limbs, int]]) -> Limbs:
     return limbs.shift(reduce(limbs.add, shifted), least)
 
 
-def _weighed(weights: Sequence[Sequence[int]], chosen: Sequence[Sequence[int]], values: Balls) -> Limbs:
-    """Return sums of chosen rows, each with its weights."""
-    most = max(map(len, chosen))
-    shares = limbs_of(_matrix([[*row, *(0,) * (most - len(row))] for row in weights]))
-    rows = np.array([[*row, *(0,) * (most - len(row))] for row in chosen])
-    parts = [
-        limbs.multiply(shares[:, place : place + 1], values.numbers[rows[:, place]]) for place in range(most)
-    ]
-    return reduce(limbs.add, parts)
-
-
 def _lengths(rows: Limbs) -> list[int]:
     """Return the Euclidean lengths of rows, rounded up."""
     return [root_above(total) for total in limbs.row_products(rows, rows).integers().tolist()]
-
-
-def _matrix(rows: Sequence[Sequence[int]]) -> Integers:
-    return _column(number for row in rows for number in row).reshape(len(rows), -1)
 
 
 def _column(numbers: Iterable[int]) -> Integers:
@@ -330,14 +304,3 @@ def _column(numbers: Iterable[int]) -> Integers:
     column = np.empty(len(found), dtype=object)
     column[:] = found
     return column
-
-
-def _blocks(contexts: Contexts, width: int) -> Iterator[Contexts]:
-    """Divide contexts into parts whose products with keys are not too many at once."""
-    sizes = list(accumulate(len(context.keys) * width for context in contexts))
-    start = 0
-    for end, size in enumerate(sizes, start=1):
-        done = sizes[start - 1] if start else 0
-        if size - done >= _BLOCK or end == len(sizes):
-            yield contexts[start:end]
-            start = end

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from circuitproof.arithmetic.digits import Integers
+from circuitproof.arithmetic.limbs import Integers
 from circuitproof.errors import NumericError
 from circuitproof.models.operators import GeluForm
 

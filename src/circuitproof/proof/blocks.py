@@ -11,7 +11,7 @@ from circuitproof.tasks.domain import Prompt
 
 MOST_NUMBERS = 1 << 20
 """About how many numbers the stages of a block hand on; it decides nothing but time and memory."""
-MOST_ROWS = 1 << 15
+MOST_ROWS = 1 << 13
 """About how many rows they have, in a narrow model."""
 
 

@@ -21,20 +21,22 @@ from circuitproof.tasks.domain import Prompt
 class Fold:
     """The exact logits of the candidates, in their order, and the decision that follows from them."""
 
-    __slots__ = ("_hash", "_row", "decision")
+    __slots__ = ("_hash", "_logits", "decision", "row")
 
     def __init__(self, logits: Sequence[Fraction | int] | Row) -> None:
         row = logits if isinstance(logits, Row) else row_of_fractions(logits)
-        self._row = row.reduced()
-        self._hash = hash(self._row)
-        best = max(self._row.numbers)
+        self.row = row.reduced()
+        """The logits in lowest terms: of many folds they take less room than fractions."""
+        self._hash = hash(self.row)
+        self._logits: tuple[Fraction, ...] | None = None
+        best = max(self.row.numbers)
         self.decision = known_places(
-            tuple(place for place, number in enumerate(self._row.numbers) if number == best)
+            tuple(place for place, number in enumerate(self.row.numbers) if number == best)
         )
         """The places of the maximal candidates."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Fold) and self._hash == other._hash and self._row == other._row
+        return isinstance(other, Fold) and self._hash == other._hash and self.row == other.row
 
     def __hash__(self) -> int:
         return self._hash
@@ -44,7 +46,9 @@ class Fold:
 
     @property
     def logits(self) -> tuple[Fraction, ...]:
-        return self._row.fractions()
+        if self._logits is None:
+            self._logits = self.row.fractions()
+        return self._logits
 
     @property
     def is_clear(self) -> bool:
@@ -64,9 +68,9 @@ class Fold:
 
     def margin(self, place: int) -> Fraction:
         """Return by how much a candidate leads over the best other; negative where that one leads."""
-        numbers = self._row.numbers
+        numbers = self.row.numbers
         lead = numbers[place] - max(numbers[:place] + numbers[place + 1 :])
-        return Fraction(lead, self._row.denominator)
+        return Fraction(lead, self.row.denominator)
 
 
 CandidateLogits: TypeAlias = Fold | Enclosed
