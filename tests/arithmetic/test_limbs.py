@@ -9,8 +9,10 @@ from circuitproof.arithmetic.limbs import factor_of, limbs_of
 
 sizes = st.sampled_from((1, 20, 21, 22, 23, 43, 44, 45, 66, 90, 200))
 integers = sizes.flatmap(
-    lambda bits: st.integers(-(2**bits), 2**bits)
-    | st.sampled_from((0, 1, -1, 2**bits, -(2**bits), 2**bits - 1, 1 - 2**bits))
+    lambda bits: (
+        st.integers(-(2**bits), 2**bits)
+        | st.sampled_from((0, 1, -1, 2**bits, -(2**bits), 2**bits - 1, 1 - 2**bits))
+    )
 )
 
 
@@ -80,3 +82,19 @@ def test_the_longest_sums_of_the_largest_digits_are_exact():
     left[1] = -(2**66)
     right = np.full((2500, 1), 2**65 - 2**43 - 2**21, dtype=object)
     assert same(limbs.product(limbs_of(left), factor_of(right)), left @ right)
+
+
+@given(matrices(), st.integers(0, 80), st.lists(st.integers(1, 2**70), min_size=3, max_size=3))
+def test_quotients_by_row_are_rounded_down(numbers, bits, divisors):
+    """Also where the quotient is an integer, or next to one, so that a product cannot tell."""
+    exact = np.array([divisor * place for place, divisor in enumerate(divisors)], dtype=object)[:, None]
+    for some in (numbers, exact + numbers * 0, exact - 1 + numbers * 0, -exact + numbers * 0):
+        wanted = (some << bits) // np.array([*divisors, None], dtype=object)[:-1, None]
+        assert same(limbs.quotients(limbs_of(some), bits, divisors), wanted)
+
+
+def test_rows_of_very_long_numbers_are_multiplied_in_parts():
+    """More products of limbs than a machine integer can add up."""
+    numbers = np.full((1, 600), 2**9000 - 1, dtype=object)
+    found = limbs.row_products(limbs_of(numbers), limbs_of(-numbers))
+    assert same(found, -(numbers * numbers).sum(axis=1))

@@ -78,9 +78,11 @@ class Enclose:
             return self._rational(rows, shift)
         numbers = limbs_of(rows.numbers)
         units, rounding = limbs.shift(numbers, shift), root_above(rows.shape[1])
-        missing = limbs.subtract(numbers, limbs.shift(units, -shift)).parts if shift < 0 else numbers.parts[:0]
-        is_rounded = missing.any(axis=(0, 2)).tolist()
-        return Balls(units, tuple(rounding if one else 0 for one in is_rounded))
+        missing = (
+            limbs.subtract(numbers, limbs.shift(units, -shift)).parts if shift < 0 else numbers.parts[:0]
+        )
+        is_rounded = np.any(missing, axis=(0, 2))
+        return Balls(units, tuple(rounding if one else 0 for one in np.atleast_1d(is_rounded)))
 
     @staticmethod
     def _rational(rows: Grid, shift: int) -> Balls:
@@ -114,8 +116,18 @@ class Enclose:
         cos, sin = (limbs_of(grid.numbers) for grid in (cosines, sines))
         minus = limbs.times(sin, -1)
         turned = [
-            _floored([(limbs.multiply(first, cos), cosines.exponent), (limbs.multiply(second, minus), sines.exponent)]),
-            _floored([(limbs.multiply(second, cos), cosines.exponent), (limbs.multiply(first, sin), sines.exponent)]),
+            _floored(
+                [
+                    (limbs.multiply(first, cos), cosines.exponent),
+                    (limbs.multiply(second, minus), sines.exponent),
+                ]
+            ),
+            _floored(
+                [
+                    (limbs.multiply(second, cos), cosines.exponent),
+                    (limbs.multiply(first, sin), sines.exponent),
+                ]
+            ),
         ]
         radii = tuple(
             _up(_stretch(one, other) * radius, 1 << _NORM_BITS) + root_above(2 * half)
@@ -148,7 +160,9 @@ class Enclose:
         for context in contexts:
             asked = queries.radii[context.query]
             radius = max(
-                lengths[0][context.query] * keys.radii[key] + lengths[1][key] * asked + asked * keys.radii[key]
+                lengths[0][context.query] * keys.radii[key]
+                + lengths[1][key] * asked
+                + asked * keys.radii[key]
                 for key in context.keys
             )
             row = tuple([next(products) * scale.numerator // below for _ in context.keys])
@@ -196,7 +210,9 @@ class Enclose:
             case Relu():
                 return Balls(Limbs(np.where(numbers.is_negative, 0, numbers.parts)), values.radii)
             case LeakyRelu(slope):
-                scaled = limbs.divide(limbs.multiply(numbers, limbs_of(np.array([[slope.numerator]]))), slope.denominator)
+                scaled = limbs.divide(
+                    limbs.multiply(numbers, limbs_of(np.array([[slope.numerator]]))), slope.denominator
+                )
                 bent = limbs.where(numbers.is_negative, scaled, numbers)
                 return Balls(bent, tuple(radius + rounding for radius in values.radii))
             case Gelu(form):
@@ -230,7 +246,10 @@ class Enclose:
         deviations = [self._deviation(square, width, epsilon) for square in squares]
         divisors = [deviation * width for deviation in deviations]
         terms = [
-            (limbs.multiply(limbs.quotients(centred, self.precision, divisors), limbs_of(scale.numbers)), scale.exponent),
+            (
+                limbs.multiply(limbs.quotients(centred, self.precision, divisors), limbs_of(scale.numbers)),
+                scale.exponent,
+            ),
             (limbs_of(shift.numbers), shift.exponent + self.precision),
         ]
         largest = max(abs(entry) for entry in scale.fractions()[0])

@@ -95,7 +95,9 @@ class Exact:
 
     def mix(self, rows: Sequence[RationalRow], values: Grid) -> Grid:
         if _are_many(len(rows), values) and max(map(len, rows)) <= _MOST_TERMS:
-            return _mixed([row_of_fractions([weight for _, weight in row]) for row in rows], _sources(rows), values)
+            return _mixed(
+                [row_of_fractions([weight for _, weight in row]) for row in rows], _sources(rows), values
+            )
         numbers = values.numbers.astype(object)
         mixed = np.zeros((len(rows), values.shape[1]), dtype=object)
         denominators: list[int] = []
@@ -131,7 +133,9 @@ class Exact:
 
     def weigh(self, weights: tuple[Row, ...], contexts: Contexts, values: Grid) -> Grid:
         if _are_many(len(contexts), values):
-            return _mixed([row.reduced() for row in weights], [context.values for context in contexts], values)
+            return _mixed(
+                [row.reduced() for row in weights], [context.values for context in contexts], values
+            )
         rows = [
             tuple(
                 (key, weight) for key, weight in zip(context.values, row.fractions(), strict=True) if weight
@@ -144,7 +148,9 @@ class Exact:
         slope, content = slope_of(activation), values.content
         numbers = content.parts[-1] if isinstance(content, Limbs) else content
         is_negative = np.asarray(numbers < 0, dtype=bool)
-        is_other = content.parts.any(axis=0) if isinstance(content, Limbs) else np.asarray(content != 0, dtype=bool)
+        is_other = (
+            content.parts.any(axis=0) if isinstance(content, Limbs) else np.asarray(content != 0, dtype=bool)
+        )
         self.witnesses.append(Signs(is_other.astype(np.int8) - 2 * is_negative.astype(np.int8)))
         factors = np.where(is_negative, *(_whole(one) for one in (slope.numerator, slope.denominator)))
         if isinstance(content, Limbs):
@@ -164,7 +170,7 @@ class Exact:
 
 
 def _are_many(rows: int, values: Grid) -> bool:
-    """Say whether rows made of some others are quicker to make in limbs, for which these want one denominator."""
+    """Say whether rows made of some others are quicker to make in limbs, which want one denominator."""
     return rows * values.shape[1] >= _MANY_NUMBERS and len(set(values.denominators)) == 1
 
 
@@ -184,7 +190,10 @@ def _mixed(weights: Sequence[Row], chosen: Sequence[Sequence[int]], values: Grid
     """Return sums of rows of one denominator; powers of two below the weights go to the exponent."""
     powers = [twos(row.denominator) for row in weights]
     most = max(powers, default=0)
-    shares = [[number << (most - power) for number in row.numbers] for row, power in zip(weights, powers, strict=True)]
+    shares = [
+        [number << (most - power) for number in row.numbers]
+        for row, power in zip(weights, powers, strict=True)
+    ]
     below = values.denominators[0]
     denominators = tuple(
         [(row.denominator >> power) * below for row, power in zip(weights, powers, strict=True)]
@@ -194,7 +203,11 @@ def _mixed(weights: Sequence[Row], chosen: Sequence[Sequence[int]], values: Grid
 
 def _whole(number: int) -> Integers:
     """Return an integer as an array: of a machine integer where it is one."""
-    return np.array(number) if number.bit_length() < _MACHINE_BITS else np.array([number, None], dtype=object)[0:1]
+    return (
+        np.array(number)
+        if number.bit_length() < _MACHINE_BITS
+        else np.array([number, None], dtype=object)[0:1]
+    )
 
 
 def _block_scores(queries: Grid, keys: Grid, contexts: Contexts, scale: Fraction) -> Iterator[Row]:

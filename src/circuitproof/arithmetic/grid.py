@@ -254,7 +254,10 @@ def _spread_denominators(left: Grid, right: Grid) -> tuple[tuple[int, ...], tupl
     rows = {len(ours), len(theirs)}
     if left.shape[1] != right.shape[1] or (len(rows) > 1 and 1 not in rows):
         raise DeclarationError(f"cannot add grids of shapes {left.shape} and {right.shape}")
-    ours, theirs = (ours * len(theirs) if len(ours) == 1 else ours), (theirs * len(ours) if len(theirs) == 1 else theirs)
+    ours, theirs = (
+        (ours * len(theirs) if len(ours) == 1 else ours),
+        (theirs * len(ours) if len(theirs) == 1 else theirs),
+    )
     return ours, theirs
 
 

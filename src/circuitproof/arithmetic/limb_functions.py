@@ -1,8 +1,8 @@
-"""exp and GELU of many numbers at once, in limbs: rounded down where that is certain, by `transcendental` elsewhere.
+"""exp and GELU of many numbers at once, in limbs, rounded down; `transcendental` settles what is in doubt.
 
-Numbers count units of 2^-w, w = 22·n, n limbs behind the point. All are positive here; a product drops what is
-below, so that it is at most n units too small (`_product`). Errors are counted in units, and what is found is
-kept only where no error within that count could change the integer.
+Numbers count units of 2^-w, w = 22·n, n limbs behind the point. None is negative here; a product drops what
+is below, so that it is at most n units too small (`_product`). Errors are counted in units, and what is found
+is kept only where no error within that count could change the integer.
 """
 
 from collections.abc import Callable
@@ -110,7 +110,8 @@ def _size(numbers: Limbs) -> Limbs:
 def _low_bits(numbers: Limbs, bits: int) -> Parts:
     """Return so many of the last bits, at most 62, of numbers that are not negative."""
     parts = numbers.parts[: -(-bits // BITS)]
-    return sum(part << (BITS * place) for place, part in enumerate(parts)) & ((1 << bits) - 1)
+    places = BITS * np.arange(len(parts)).reshape(-1, *(1,) * len(numbers.shape))
+    return np.asarray((parts << places).sum(axis=0) & ((1 << bits) - 1))
 
 
 def _product(left: Limbs, right: Limbs, count: int) -> Limbs:
@@ -161,7 +162,7 @@ def _halved(values: Limbs, times: Parts) -> Limbs:
     whole, rest = np.divmod(times, BITS)
     parts, height = values.parts, len(values.parts)
     padded = np.concatenate([parts, np.zeros((int(whole.max(initial=0)) + 2, *values.shape), dtype=np.int64)])
-    columns = np.arange(parts.shape[1])
+    columns = np.arange(values.shape[0], dtype=np.int64)
     found = [
         (padded[whole + place, columns] >> rest)
         | ((padded[whole + place + 1, columns] << (BITS - rest)) & ((1 << BITS) - 1))
@@ -186,8 +187,8 @@ def _gelu_tanh(arguments: Limbs, count: int, guard: int) -> tuple[Limbs, Parts]:
 
     With y < X, y² is less than count units too small, so 2c + 2ca·y² less than 2·count + X² + 1, v less than
     e = X·(2·count + X² + 1) + count. As exp and d/(1 + d) have slopes of at most 1 there, exp(−v) is off by
-    what `_exp` says and e more, the quotient by that and `_reciprocal`'s count + 6; a product makes it X times
-    that, and count for each of two products.
+    what `_exp` says and e more, the quotient by that and `_reciprocal`'s count + 6; a product makes it X
+    times that, and count for each of two products.
     """
     y = limbs.shift(_size(arguments), guard)
     bits = BITS * count
@@ -205,8 +206,8 @@ def _gelu_tanh(arguments: Limbs, count: int, guard: int) -> tuple[Limbs, Parts]:
 def _reciprocal(numbers: Limbs, count: int) -> Limbs:
     """Return 1/a for a from 1 to 2, less than count + 6 units off.
 
-    r, a float rounded down to 44 bits and a little further, is below 1/a, and e = 1 − a·r is below 2^-41; then
-    1/a is r·(1 + e·(1 + e·(…))), as far as powers of e are above a unit.
+    r, a float rounded down to 44 bits and a little further, is below 1/a, and e = 1 − a·r is below 2^-41;
+    then 1/a is r·(1 + e·(1 + e·(…))), as far as powers of e are above a unit.
     """
     start = np.floor(2.0**_START / _as_float(numbers, count)).astype(np.int64) - 2
     begun = carried(np.stack([start & ((1 << BITS) - 1), start >> BITS]))

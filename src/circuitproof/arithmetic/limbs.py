@@ -1,4 +1,4 @@
-"""Arrays of long integers as machine integers: limbs of 22 bits, lowest first, of which the last has the sign.
+"""Arrays of long integers as machine integers: limbs of 22 bits, lowest first; the last has the sign.
 
 A limb of one number times one of another is below 2⁴⁴, so thousands of such products add up within a machine
 integer; and a limb times a digit of a `Factor`, at most 2²¹, adds up exactly in FP64 over 2¹⁰ terms, in any
@@ -45,8 +45,7 @@ class Limbs:
 
     def __getitem__(self, place: Any) -> "Limbs":  # noqa: ANN401  # whatever indexes an array
         """Return the numbers at an index of the array."""
-        place = place if isinstance(place, tuple) else (place,)
-        return Limbs(self.parts[:, *place])
+        return Limbs(self.parts[:, *place] if isinstance(place, tuple) else self.parts[:, place])
 
     def integers(self) -> Integers:
         """Return the same as Python integers."""
@@ -206,13 +205,15 @@ def quotients(numbers: Limbs, bits: int, divisors: Sequence[int]) -> Limbs:
     inverses[:, 0] = [(1 << (bits + BITS * count)) // divisor for divisor in divisors]
     products = multiply(numbers, limbs_of(inverses))
     last = shift(products, -BITS * (count - 1)).parts[0] & _MASK
-    is_open = np.where(numbers.is_negative, last == 0, last == _MASK)
+    is_negative = numbers.is_negative
+    is_open = (is_negative & (last == 0)) | (~is_negative & (last == _MASK))
     found = shift(products, -BITS * count)
     if not is_open.any():
         return found
     rows, columns = np.nonzero(is_open)
     settled = np.zeros(numbers.shape, dtype=object)
-    for row, column, number in zip(rows, columns, numbers[rows, columns].integers(), strict=True):
+    places = zip(rows.tolist(), columns.tolist(), strict=True)
+    for (row, column), number in zip(places, numbers[rows, columns].integers(), strict=True):
         settled[row, column] = (number << bits) // divisors[row]
     return where(is_open, limbs_of(settled), found)
 

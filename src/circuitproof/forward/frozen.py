@@ -97,7 +97,7 @@ class Frozen:
         return self.architecture.graph
 
     def tensor(self, name: str) -> Grid:
-        """Return a whole tensor; of a small model each is read once, of a large one only the last are kept."""
+        """Return a whole tensor: read once in a small model; of a large one only the last read are held."""
         if name not in self.read:
             self.read[name] = self.file.grid(name)
             held = sum(prod(grid.shape) for grid in self.read.values())

@@ -39,14 +39,12 @@ def _output_names(stage: Stage, node: bytes, inputs: RowNames, ports: Sequence[R
         for (query, keys, values), mark in zip(stage.contexts, stage.contexts.marks(), strict=True)
     ]
     return found or [
-        _digest(node, mark, (inputs[row] + str(weight).encode() for row, weight in mix))
+        _digest(node, mark, sorted(inputs[row] + str(weight).encode() for row, weight in mix))
         for mix, mark in zip(stage.mixes, stage.mixes.marks(), strict=True)
     ]
 
 
-def _part_names(
-    cells: Cells[Any], part: InputPart, named: Sequence[RowNames]
-) -> RowNames:
+def _part_names(cells: Cells[Any], part: InputPart, named: Sequence[RowNames]) -> RowNames:
     match part:
         case StagePart(stage) | PortPart(stage):
             return named[stage]
