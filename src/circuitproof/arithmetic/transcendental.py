@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from circuitproof.arithmetic.digits import Integers, column
+from circuitproof.arithmetic.limbs import Integers, column
 from circuitproof.errors import NumericError
 from circuitproof.models.operators import GeluForm
 
@@ -25,8 +25,8 @@ _GUARD = 48
 _MOST_GUARD = 1 << 14
 _STEP = 8
 """An argument of exp is divided at 2^-8 and 2^-16: the exponentials of what is above are in two tables."""
-_SLOPE = Fraction("0.044715")
-_FACTOR = 2 * Fraction("0.7978845608028654")
+TANH_SLOPE = Fraction("0.044715")
+TANH_FACTOR = 2 * Fraction("0.7978845608028654")
 """The constants of GELU's form `tanh`: the second is twice √(2/π) as it is written in programs."""
 
 
@@ -44,7 +44,7 @@ def floor_exp(arguments: Integers, precision: int) -> Integers:
 
 def floor_gelu(arguments: Integers, form: GeluForm, precision: int) -> Integers:
     """Return ⌊2^p·gelu(x)⌋. Far from zero GELU is just below x, or just below zero."""
-    is_far = _far_tanh(arguments, precision) if form is GeluForm.TANH else _far_exact(arguments, precision)
+    is_far = is_far_tanh(arguments, precision) if form is GeluForm.TANH else _far_exact(arguments, precision)
     approximate = _gelu_tanh if form is GeluForm.TANH else _gelu_exact
     known = np.where(arguments > 0, arguments - 1, -1)
     known[arguments == 0] = 0
@@ -89,9 +89,9 @@ def _exp(arguments: Integers, bits: int) -> Approximation:
     the powers of s is at most 3 units off, each table less than 2 and each product less than 1; multiplied by
     numbers of at most 1.01 and 2.01 that makes less than 20.
     """
-    halvings = -(arguments // _log_two(bits))
-    rest = arguments + halvings * _log_two(bits)
-    coarse, fine = _exponentials(bits, _STEP), _exponentials(bits, 2 * _STEP)
+    halvings = -(arguments // log_two(bits))
+    rest = arguments + halvings * log_two(bits)
+    coarse, fine = exponentials(bits, _STEP), exponentials(bits, 2 * _STEP)
     first = rest >> (bits - _STEP)
     second = (rest >> (bits - 2 * _STEP)) & ((1 << _STEP) - 1)
     small = rest & ((1 << (bits - 2 * _STEP)) - 1)
@@ -117,7 +117,7 @@ def _ln(arguments: Integers, precision: int, guard: int) -> Approximation:
         power = power * square >> bits
         total = total + power // number
     doublings = lengths - precision
-    return 2 * total + doublings * _log_two(bits), 3 * number + 16 + 2 * _size(doublings)
+    return 2 * total + doublings * log_two(bits), 3 * number + 16 + 2 * _size(doublings)
 
 
 def _powers(small: Integers, bits: int) -> Integers:
@@ -136,7 +136,7 @@ def _looked_up(table: tuple[int, ...], places: Integers) -> Integers:
 
 
 @cache
-def _exponentials(bits: int, step: int) -> tuple[int, ...]:
+def exponentials(bits: int, step: int) -> tuple[int, ...]:
     """Return exp(j/2^step) for j below 2^8, rounded down but for the last units."""
     return tuple(_series(j, step, bits + 16) >> 16 for j in range(1 << _STEP))
 
@@ -151,7 +151,7 @@ def _series(j: int, step: int, bits: int) -> int:
 
 
 @cache
-def _log_two(bits: int) -> int:
+def log_two(bits: int) -> int:
     """Return log 2 rounded down: Σ 1/(n·2ⁿ), with guard bits for its roundings."""
     guard = bits.bit_length() + 8
     return sum((1 << (bits + guard - n)) // n for n in range(1, bits + guard + 1)) >> guard
@@ -162,8 +162,8 @@ def _gelu_tanh(arguments: Integers, precision: int, guard: int) -> Approximation
     bits = precision + guard
     x, size = arguments << guard, (_size(arguments) >> precision) + 1
     cube = (x * x >> bits) * x >> bits
-    bent = x + cube * _SLOPE.numerator // _SLOPE.denominator
-    twice = bent * _FACTOR.numerator // _FACTOR.denominator
+    bent = x + cube * TANH_SLOPE.numerator // TANH_SLOPE.denominator
+    twice = bent * TANH_FACTOR.numerator // TANH_FACTOR.denominator
     decay, error = _exp(-_size(twice), bits)
     error = error + size + 6  # x², x³ and v are off by less than 1, |x| + 1 and 0.1·|x| + 4
     one = 1 << bits
@@ -171,7 +171,7 @@ def _gelu_tanh(arguments: Integers, precision: int, guard: int) -> Approximation
     return value, size * error + 2
 
 
-def _far_tanh(arguments: Integers, precision: int) -> Integers:
+def is_far_tanh(arguments: Integers, precision: int) -> Integers:
     """Say where |x|·exp(-v) is below a unit: v is at least 3/2·|x| + |x|³/15, and exp(-n) below 2^-n."""
     whole = _size(arguments) >> precision
     least = 45 * whole + 2 * whole * whole * whole

@@ -39,7 +39,7 @@ def bundle_files(battery: Battery) -> Mapping[str, bytes]:
         "format": CERTIFICATE_FORMAT,
         "claim": str(digest_bytes(stated)),
         **_precision(claim.arithmetic),
-        "folds": [[write_rational(logit) for logit in fold.logits] for fold in numbers.folds],
+        "folds": [[write_rational(logit) for logit in fold.row.fractions()] for fold in numbers.folds],
         "answers": answers,
     }
     return {

@@ -94,7 +94,7 @@ class EnclosedNumbers(Enclosing):
 
 
 def _rows(balls: Balls, unit: Fraction) -> Sequence[EnclosedRow]:
-    pairs = zip(balls.midpoints.tolist(), balls.radii, strict=True)
+    pairs = zip(balls.numbers.integers().tolist(), balls.radii, strict=True)
     return [EnclosedRow(tuple(numbers), radius, unit) for numbers, radius in pairs]
 
 

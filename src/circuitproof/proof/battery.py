@@ -10,7 +10,7 @@ from circuitproof.circuits.graph import Edge
 from circuitproof.proof.arithmetic import ExactNumbers
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Effort
-from circuitproof.proof.enclosed import Decision, Ternary
+from circuitproof.proof.enclosed import Decision, NotKnown, Ternary
 from circuitproof.proof.evidence import decisions
 from circuitproof.proof.fold import fold
 from circuitproof.proof.known import all_of, same_logits
@@ -22,12 +22,15 @@ from circuitproof.proof.verdict import Answer, Battery, Verdict
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.patterns import Pattern
 
+_TRIED = 4
+"""On how many prompts a precision is tried before it is used on all of a longer list."""
+
 
 def prove(claim: Claim, effort: Effort | None = None) -> Battery:
     """Answer every property of a claim: on a list by folds, on a pattern by covers."""
     match claim.task.domain:
         case Domain():
-            battery = _finest(claim, effort or Effort())
+            battery = _finest(_promising(claim, effort or Effort()), effort or Effort())
         case Pattern():
             from circuitproof.proof.patterns.answers import (
                 answer_pattern,  # a list needs nothing of its package
@@ -37,6 +40,26 @@ def prove(claim: Claim, effort: Effort | None = None) -> Battery:
         case _:
             assert_never(claim.task.domain)
     return replace(battery, answers=_remarked(battery))
+
+
+def _promising(claim: Claim, effort: Effort) -> Claim:
+    """Return the claim in the first arithmetic of its kind that decides one of a few prompts, if some does.
+
+    One that decides none of them would be tried on all prompts in vain.
+    """
+    prompts = claim.task.prompts[:: max(1, len(claim.task.prompts) // _TRIED)][:_TRIED]
+    tried = claim
+    while len(claim.task.prompts) > _TRIED**2 and not effort.pace.is_over:
+        if isinstance(tried.arithmetic, ExactNumbers):
+            return claim
+        asked = (claim.frozen, claim.task.candidates, [claim.circuit], prompts)
+        found = fold(*asked, arithmetic=tried.arithmetic).of(claim.circuit)
+        if any(not isinstance(one.decision, NotKnown) for one in found):
+            return tried
+        if (finer := tried.arithmetic.finer()) is None:
+            return claim
+        tried = replace(tried, arithmetic=finer)
+    return claim
 
 
 def _finest(claim: Claim, effort: Effort) -> Battery:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import Final, NoReturn, TypeAlias
 
 from circuitproof.errors import NumericError
@@ -31,6 +32,12 @@ Decision: TypeAlias = frozenset[int] | NotKnown
 """The places of the maximal candidates, where they are known."""
 Ternary: TypeAlias = bool | NotKnown
 """Yes, no, or that nobody knows."""
+
+
+@cache
+def known_places(places: tuple[int, ...]) -> frozenset[int]:
+    """Return a set of candidates' places: one object for all prompts that are decided so."""
+    return frozenset(places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,7 @@ class Enclosed:
         if self.reach < 0:
             raise NumericError(f"logits are enclosed with a radius of {self.radius}; want 0 or more")
         is_known = self.lead(self.leader) > 2 * self.reach
-        object.__setattr__(self, "decision", frozenset({self.leader}) if is_known else NOT_KNOWN)
+        object.__setattr__(self, "decision", known_places((self.leader,)) if is_known else NOT_KNOWN)
 
     def __eq__(self, other: object) -> NoReturn:
         raise TypeError("enclosed logits are not equal and not different; ask proof.known")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TypeAlias
 
-from circuitproof.arithmetic.digits import column
+from circuitproof.arithmetic.limbs import column
 from circuitproof.arithmetic.transcendental import floor_exp, floor_ln
 from circuitproof.proof.brackets import KnownRange
 from circuitproof.proof.enclosed import Enclosed
