@@ -70,6 +70,8 @@ def unedged(prover: EnclosedProver) -> list[str]:
     pairs = [(leader(prover.row(p)), leader(prover.row(p, []))) for p in prompts(prover)]
     if any(bare not in (None, own) for own, bare in pairs):
         return []
+    if prover.claim["circuit"]["ablation"] == "zero" and len({own for own, _ in pairs}) > 1:
+        return []  # nothing is read, so one decision is all that there is
     is_known = all(bare is not None for _, bare in pairs)
     return ["decided without edges" if is_known else "perhaps decided without edges"]
 
