@@ -18,7 +18,7 @@ from circuitproof.proof.lists import answer_list
 from circuitproof.proof.properties.lesion_identity import LesionIdentity
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, perhaps, remarks_on_prompts
-from circuitproof.proof.verdict import Answer, Battery, Verdict
+from circuitproof.proof.verdict import Answer, Battery, Undecided, Verdict
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.patterns import Pattern
 
@@ -52,7 +52,9 @@ def _finer(battery: Battery, effort: Effort) -> Claim | None:
     if isinstance(claim.arithmetic, ExactNumbers) or effort.pace.is_over:
         return None
     is_open = any(
-        answer.verdict is Verdict.UNDECIDED and answer.prop.cannot_prove(claim) is None
+        isinstance(answer.outcome, Undecided)
+        and not answer.outcome.is_final
+        and answer.prop.cannot_prove(claim) is None
         for answer in battery.answers
     )
     finer = claim.arithmetic.finer() if is_open else None

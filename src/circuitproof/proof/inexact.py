@@ -46,7 +46,7 @@ def ball_words(arithmetic: ClaimArithmetic) -> str | None:
         return None
     return (
         f"balls are searched in exact numbers, the claim's arithmetic is {arithmetic.kind}; "
-        "perturb 'logits input' of a model without a final norm"
+        "perturb 'logits input' at the last position"
     )
 
 
