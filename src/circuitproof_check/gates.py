@@ -72,9 +72,9 @@ class Leaf(Enum):
 
 
 def _enclosed(
-    keys: tuple[str, ...], shows: tuple[str, ...], norm: str = "any", place: str = "any", reach: str = "any"
+    keys: tuple[str, ...], shows: tuple[str, ...], place: str = "any", reach: str = "any"
 ) -> LeafGate:
-    return LeafGate(keys, shows, "list", norm, place, reach, cut="any", arithmetic="enclosed")
+    return LeafGate(keys, shows, "list", "any", place, reach, cut="any", arithmetic="enclosed")
 
 
 GATES: dict[Leaf, LeafGate] = {
@@ -118,13 +118,13 @@ GATES: dict[Leaf, LeafGate] = {
     Leaf.LESION_ENCLOSURE: _enclosed(("decided", "lesion"), ("necessity",)),
     Leaf.MODEL_ENCLOSURE: _enclosed(("decided", "model"), ("faithfulness",)),
     Leaf.OTHER_ENCLOSURE: _enclosed(("decided", "other"), ("agreement",)),
-    Leaf.ROBUST_ENCLOSURE: _enclosed(("decided",), ("robustness",), "none", "final", "some prompt"),
+    Leaf.ROBUST_ENCLOSURE: _enclosed(("decided",), ("robustness",), "final", "some prompt"),
     Leaf.ENCLOSURE_REPLAY: _enclosed(("prompt", "decided"), _DECIDED_OF_LISTS),
     Leaf.LESION_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "lesion"), ("necessity",)),
     Leaf.MODEL_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "model"), ("faithfulness",)),
     Leaf.OTHER_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "other"), ("agreement",)),
     Leaf.PERTURBED_ENCLOSURE_REPLAY: _enclosed(
-        ("prompt", "decided", "eta"), ("robustness",), "none", "final", "some prompt"
+        ("prompt", "decided", "eta"), ("robustness",), "final", "some prompt"
     ),
     Leaf.EVALUATION: _enclosed(("evaluated",), MEASURES),
     Leaf.SAME_DIGEST: LeafGate(("same",), ("lesion identity",), cut="any", arithmetic="any"),

@@ -194,6 +194,8 @@ def _constant(case: Case, evidence: object) -> list[str]:
 
 def _unedged(case: Case, evidence: object) -> list[str]:
     found = list(_decisions(case, evidence))
+    if case.claim.ablation.is_zero and any(one != found[0] for one in found):
+        return []  # without any edge all prompts have the same logits, so one decision, known or not
     if case.claim.ablation.is_zero:
         bare = [case.known(0, ())] * len(found)
     else:

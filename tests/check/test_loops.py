@@ -32,6 +32,7 @@ FREE: dict[str, str] = {
         circuits: Reading.inputs
         counted_words: counted_facts
         counted_words: counted_words
+        enclosed/leads: NormedLeads._rival 2
         forward: CircuitRun._turned
         forward: CircuitRun._embedded
         main: _judge 5
@@ -116,6 +117,8 @@ FREE: dict[str, str] = {
         programs: parse_program 2
     """,
     "every round calls what pays for at least as much, as the making of a vector does": """
+        enclosed/forward: Enclosures.read_out
+        enclosed/robustness: proved
         forward: Forward.entries 2
         forward: Forward.affine
         forward: Forward.biases

@@ -162,6 +162,7 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
     ablation: AskedAblation = None,
     most: int | None = None,
     budget: int = 5_000,
+    precision: int = 512,
     deadline: float | None = None,
     progress: Progress | None = None,
     out: PathLike | None = None,
@@ -170,8 +171,8 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
 
     Sizes are tried upwards as long as no size has more than `budget` circuits, up to `most` edges if that is
     given. With a `circuit` the search is among its edges alone. With `granularity` "port" the edges into a
-    head's query, keys and values are three; `ablation` is what cut edges carry, as for `verify`. `out` is a
-    new directory for the bundle.
+    head's query, keys and values are three; `ablation` is what cut edges carry, as for `verify`; `precision`
+    is the most bits that logits are enclosed with. `out` is a new directory for the bundle.
 
     Returns `Minimality`: `verdict`, `search.minimum`, which are the circuits, `search.refuted_below`, the
     proved lower bound, and `search.ended_by`, what ended a search that found none.
@@ -187,5 +188,5 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
         if bound is not None and typed(name, bound, int, "a whole number") < 1:
             raise InputError(f"{name} is {bound}, want at least 1")
     with claimed(place):
-        pace = paced(deadline, progress)
-        return find_minimum(opened, asked, most=most, budget=budget, out=place, space=space, pace=pace)
+        tried = Effort(precision=precision, pace=paced(deadline, progress))
+        return find_minimum(opened, asked, most=most, budget=budget, out=place, space=space, effort=tried)

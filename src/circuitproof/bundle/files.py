@@ -10,7 +10,7 @@ from circuitproof.files.canonical import Json, canonical_json, digest_bytes, rea
 from circuitproof.files.reading import write_rational
 from circuitproof.files.sealed import write_sealed
 from circuitproof.models.declaration import programs_to_json
-from circuitproof.proof.arithmetic import ClaimArithmetic, EnclosedNumbers
+from circuitproof.proof.arithmetic import precision_to_json
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.verdict import Answer, Battery
 
@@ -38,7 +38,7 @@ def bundle_files(battery: Battery) -> Mapping[str, bytes]:
     certificate: Json = {
         "format": CERTIFICATE_FORMAT,
         "claim": str(digest_bytes(stated)),
-        **_precision(claim.arithmetic),
+        **precision_to_json(claim.arithmetic),
         "folds": [[write_rational(logit) for logit in fold.row.fractions()] for fold in numbers.folds],
         "answers": answers,
     }
@@ -48,11 +48,6 @@ def bundle_files(battery: Battery) -> Mapping[str, bytes]:
         WEIGHTS: safetensors_bytes(claim.frozen.file, chosen),
         CERTIFICATE: canonical_json(certificate),
     }
-
-
-def _precision(arithmetic: ClaimArithmetic) -> dict[str, Json]:
-    """Return how precisely an enclosed claim was computed: all that a certificate says of its logits."""
-    return {"precision": arithmetic.precision} if isinstance(arithmetic, EnclosedNumbers) else {}
 
 
 def _answer_to_json(answer: Answer, numbers: Numbering) -> Json:

@@ -195,6 +195,7 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
     positions: Perturbed = "last",
     budget: BudgetOption = 5_000,
     deadline: Deadline = 300.0,
+    precision: PrecisionOption = 512,
     as_json: AsJson = False,
 ) -> None:
     """Find how large a perturbation must be to change each decision: exactly, or between proved bounds.
@@ -208,10 +209,10 @@ def radius(  # noqa: PLR0913, PLR0917  # a radius has these parts
     place = PerturbationSite(at, positions)
     _refuse_unsearched(given(context, "budget"), model, place)
     with paced(deadline, as_json=as_json) as pace:
-        effort = Effort(budget=budget, pace=pace)
+        effort = Effort(budget=budget, precision=precision, pace=pace)
         found = find_radii(model, task, circuit, place, effort)
     show_result(found, printing(radii_said), as_json=as_json)
-    if found.bounded and pace.clock() < inf:  # no interrupt ended it
+    if found.bounded and found.precision is None and pace.clock() < inf:  # no interrupt ended it
         show_note(
             f"a prompt's search ended after --budget {budget} parts, or after its share of --deadline "
             f"{deadline:g} seconds; raise them to learn more"
@@ -248,6 +249,7 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     ] = None,
     budget: Annotated[int, Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
     deadline: Deadline = None,
+    precision: PrecisionOption = 512,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
@@ -261,7 +263,8 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     space = SearchSpace(circuit, granularity, ablation)
 
     def search(pace: "Pace") -> "Minimality":
-        return find_minimum(model, task, space=space, most=most, budget=budget, out=out, pace=pace)
+        effort = Effort(precision=precision, pace=pace)
+        return find_minimum(model, task, space=space, most=most, budget=budget, out=out, effort=effort)
 
     found = show_kept(search, printing(minimality_said), out, deadline, as_json=as_json)
     if out is not None and not as_json:

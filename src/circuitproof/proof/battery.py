@@ -18,7 +18,7 @@ from circuitproof.proof.lists import answer_list
 from circuitproof.proof.properties.lesion_identity import LesionIdentity
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, perhaps, remarks_on_prompts
-from circuitproof.proof.verdict import Answer, Battery, Verdict
+from circuitproof.proof.verdict import Answer, Battery, Undecided, Verdict
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.patterns import Pattern
 
@@ -79,7 +79,11 @@ def _finer(claim: Claim, battery: Battery, effort: Effort) -> Claim | None:
         return None
     is_open = any(
         answer.may_sharpen
-        or (answer.verdict is Verdict.UNDECIDED and answer.prop.cannot_prove(claim) is None)
+        or (
+            isinstance(answer.outcome, Undecided)
+            and not answer.outcome.is_final
+            and answer.prop.cannot_prove(claim) is None
+        )
         for answer in battery.answers
     )
     finer = claim.arithmetic.finer() if is_open else None

@@ -30,12 +30,14 @@ class Need(StrEnum):
 
 def is_exact(claim: "Claim") -> bool:
     """Say whether everything that a claim's answers need has an exact value."""
-    circuits = [
-        *claim.circuits(),
-        *(() if isinstance(claim.circuit.ablation, Zero) else (whole(claim.frozen.graph),)),
-    ]
-    has_values = all(inexact_circuit(claim.frozen, circuit) is None for circuit in circuits)
+    has_values = all(has_exact_logits(claim.frozen, circuit) for circuit in claim.circuits())
     return has_values and all(prop.cannot_prove(claim) is None for prop in claim.properties)
+
+
+def has_exact_logits(frozen: Frozen, circuit: Circuit) -> bool:
+    """Say whether a circuit, and what its cut edges carry, has an exact value."""
+    is_zero = isinstance(circuit.ablation, Zero)
+    return inexact_circuit(frozen, circuit) is None and (is_zero or inexact_model(frozen) is None)
 
 
 def ball_words(arithmetic: ClaimArithmetic) -> str | None:
@@ -44,7 +46,7 @@ def ball_words(arithmetic: ClaimArithmetic) -> str | None:
         return None
     return (
         f"balls are searched in exact numbers, the claim's arithmetic is {arithmetic.kind}; "
-        "perturb 'logits input' of a model without a final norm"
+        "perturb 'logits input' at the last position"
     )
 
 

@@ -215,6 +215,8 @@ def unedged(context: RemarkContext, decisions: Decisions) -> tuple[Remark, ...]:
     """Remark that without any edge every prompt is decided so, clearly."""
     if not decisions or len(context.unedged) not in {1, len(decisions)}:
         return ()
+    if len(context.unedged) == 1 and len(set(decisions)) > 1:  # one decision for all prompts, known or not
+        return ()
     without = context.unedged if len(context.unedged) > 1 else [context.unedged[0]] * len(decisions)
     pairs = zip(decisions, without, strict=True)
     alike = [same(one, other) for one, other in pairs]

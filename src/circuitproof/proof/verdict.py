@@ -52,6 +52,8 @@ class Undecided:
 
     verdict: ClassVar = Verdict.UNDECIDED
     evidence: Open
+    is_final: bool = False
+    """Whether no finer arithmetic of the kind can tell."""
 
 
 PropertyOutcome: TypeAlias = Proved | Refuted | Undecided

@@ -221,7 +221,7 @@ def claim_of(request: Request) -> Claim:
     claim = Claim(frozen, circuit, task, properties)
     if not isinstance(task.domain, Domain) or is_exact(claim):
         return claim
-    return replace(claim, arithmetic=EnclosedNumbers(most=request.effort.precision))
+    return replace(claim, arithmetic=EnclosedNumbers.up_to(request.effort.precision))
 
 
 def _refuse_unasked(flags: Sequence[str], task: str, why: str) -> None:

@@ -67,7 +67,7 @@ def foresee_work(case: Case, answers: Sequence[object]) -> None:
     counted += [(every, listed)] if listed and counted else []
     least = sum(_work(claim, edges, count, precision) for edges, count in paid(counted, OBJECT))
     further = sum(_work(claim, edges, tokens, precision) for edges in paid(found.perhaps, OBJECT))
-    foresee(least + losses + _loading(claim, counted), further)
+    foresee(least + losses + _leads(claim, precision) + _loading(claim, counted), further)
 
 
 def _needs_model(claim: Claim) -> bool:
@@ -132,6 +132,16 @@ def _weights(size: Architecture, node: Node) -> int:
     if node.is_head:
         return 4 * size.width * size.head_width
     return 0 if node in (EMBED, logits_node(size)) else 2 * size.width * size.mlp_width
+
+
+def _leads(claim: Claim, precision: int) -> int:
+    """Return the work of bounding leads through a final norm, of each prompt and of each winner."""
+    size, task = claim.architecture, claim.task
+    if size.norm is None or all(one.kind != "robustness" for one in paid(claim.properties)):
+        return 0
+    number, winners = NUMBER + (precision + 2 * _USUAL) // 50, min(len(task.candidates), len(claim.prompts))
+    rows = len(task.candidates) * (len(claim.prompts) + 6 * winners) + 8 * len(claim.prompts)
+    return rows * number * (size.width + 8)
 
 
 def _work(claim: Claim, edges: Edges, tokens: int, precision: int) -> int:

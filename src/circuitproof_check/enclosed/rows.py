@@ -31,6 +31,21 @@ class RowBall:
 
 
 @dataclass(frozen=True, slots=True)
+class CentredRow:
+    """What a layer norm makes of a row before it divides."""
+
+    numbers: tuple[int, ...]
+    """The width times the midpoints less their mean."""
+    deviation: int
+    """That of the midpoints, rounded down."""
+    off: int
+    """That of the row is no further from that of the midpoints, which is not rounded."""
+    least: int
+    """That of any row is no less."""
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]  # numbers are no keys
+
+
+@dataclass(frozen=True, slots=True)
 class KeyScores:
     """The scores of keys, each no further than `off` from what it is."""
 
@@ -181,23 +196,31 @@ def activated(row: RowBall, activation: Fraction | str, precision: int) -> RowBa
     return RowBall(tuple(gelu(one, precision) for one in row.midpoints), radius + root_above(width))
 
 
+def centred(row: RowBall, epsilon: Fraction, precision: int) -> CentredRow:
+    """Return the midpoints less their mean, and how far they deviate from it."""
+    width = len(row.midpoints)
+    bits = max(row.bits, precision) + width.bit_length() + epsilon.denominator.bit_length()
+    spend_numbers(3 * width, bits * (2 + bits // 900) + epsilon.numerator.bit_length())
+    mass = sum(row.midpoints)
+    numbers = tuple(width * number - mass for number in row.midpoints)
+    lifted = epsilon.numerator << 2 * precision
+    spread = sum(number * number for number in numbers) * epsilon.denominator + lifted * width**3
+    deviation = isqrt(spread // (epsilon.denominator * width**3))
+    least, off = isqrt(lifted // epsilon.denominator), ceiling(row.radius, isqrt(width))
+    is_enough = deviation > 0 and max(deviation - off, least) > 0
+    require("precision_is_enough_for_norms", is_enough, "certificate.precision", precision)
+    return CentredRow(numbers, deviation, off, least)
+
+
 def layer_normed(row: RowBall, epsilon: Fraction, scale: Vector, shift: Vector, precision: int) -> RowBall:
     width, one = len(row.midpoints), 1 << precision
+    found = centred(row, epsilon, precision)
     bits = max(row.bits, precision) + width.bit_length()
-    spend_numbers(6 * width, bits * (2 + bits // 900) + scale.bits + shift.bits)
-    mass = sum(row.midpoints)
-    centred = [width * number - mass for number in row.midpoints]
-    least = (epsilon.numerator << 2 * precision) // epsilon.denominator
-    spread = sum(number * number for number in centred) * epsilon.denominator
-    spread += (epsilon.numerator << 2 * precision) * width**3
-    deviation = isqrt(spread // (epsilon.denominator * width**3))
-    nearest = max(deviation - ceiling(row.radius, isqrt(width)), isqrt(least))
-    require(
-        "precision_is_enough_for_norms", deviation > 0 and nearest > 0, "certificate.precision", precision
-    )
-    below = width * deviation
-    numbers = [(number << precision) // below for number in centred]
-    far = ceiling(row.radius << precision, nearest) + root_above(width) * (ceiling(one, deviation) + 1)
+    spend_numbers(3 * width, bits * (2 + bits // 900) + scale.bits + shift.bits)
+    below, nearest = width * found.deviation, max(found.deviation - found.off, found.least)
+    numbers = [(number << precision) // below for number in found.numbers]
+    far = ceiling(row.radius << precision, nearest)
+    far += root_above(width) * (ceiling(one, found.deviation) + 1)
     return _scaled(RowBall(tuple(numbers), far), scale, shift, precision)
 
 
