@@ -48,7 +48,15 @@ _OFF = (
 _READ = frozenset(
     {
         *("n_layers", "d_model", "n_ctx", "d_head", "n_heads", "d_mlp", "d_vocab", "d_vocab_out"),
-        *("act_fn", "attn_only", "normalization_type", "eps", "attention_dir", "n_key_value_heads"),
+        *(
+            "act_fn",
+            "attn_only",
+            "normalization_type",
+            "normalization",
+            "eps",
+            "attention_dir",
+            "n_key_value_heads",
+        ),
         *("use_attn_scale", "attn_scale", "attn_coeff", "scale_attn_by_inverse_layer_idx"),
         *("positional_embedding_type", "rotary_dim", "rotary_base", "rotary_adjacent_pairs"),
         *("use_NTK_by_parts_rope", "parallel_attn_mlp", "architecture"),
@@ -115,7 +123,7 @@ class LensConfig:
 
     def norm(self, *, has_scales: bool) -> Norm:
         """Return the norm; where it is left out the scales of norms tell whether there is one."""
-        key = "normalization_type"
+        key = self._norm_key
         if self.fields.has(key) and self.fields.value(key) is None:
             return NoNorm()
         if not self.fields.has(key) and not has_scales:
@@ -132,8 +140,13 @@ class LensConfig:
     @property
     def is_folded(self) -> bool:
         """Say whether the scales and shifts of norms were folded into what reads them."""
-        key = "normalization_type"
-        return self.fields.has(key) and self.fields.value(key) == _FOLDED
+        return self.fields.has(self._norm_key) and self.fields.value(self._norm_key) == _FOLDED
+
+    @property
+    def _norm_key(self) -> str:
+        """Return the key of the norm, which the first public models (`GELU_1L512W_C4_Code`) name so."""
+        old, usual = "normalization", "normalization_type"
+        return old if self.fields.has(old) and not self.fields.has(usual) else usual
 
     def is_rotary(self) -> bool:
         key = "positional_embedding_type"
