@@ -47,6 +47,8 @@ def imported(tmp_path, config, state):
         {"attn_scale": 8.0},
         {"attn_scale": 2.0000000001},
         {"parallel_attn_mlp": True},
+        {"attention_dir": "bidirectional"},
+        {**ROTARY, "attention_dir": "bidirectional"},
         {**ROTARY},
         {**ROTARY, "rotary_adjacent_pairs": True, "parallel_attn_mlp": True},
     ],
@@ -93,7 +95,7 @@ def test_the_layout_before_it_is_known_by_its_shapes(tmp_path):
 def test_two_layers_of_it_must_say_that_attention_is_causal(tmp_path):
     """Code that was built on it has left the mask out."""
     state = to_grokking(lens_state({**CONFIG, "normalization_type": None}))
-    with pytest.raises(InputError, match="attention_dir is 'not said', want 'causal': in 2 layers"):
+    with pytest.raises(InputError, match="'not said', want 'causal' or 'bidirectional': in 2 layers"):
         imported(tmp_path, {"act_fn": "ReLU"}, state)
 
 
@@ -207,7 +209,7 @@ def test_a_file_may_have_its_configuration_elsewhere(tmp_path):
         ({"positional_embedding_type": "shortformer"}, "is 'shortformer', want one of 'standard', 'rotary'"),
         ({"positional_embedding_type": "alibi"}, "is 'alibi', want one of 'standard', 'rotary'"),
         ({"act_fn": "solu_ln"}, "act_fn is 'solu_ln', want one of relu, gelu"),
-        ({"attention_dir": "bidirectional"}, "attention_dir is 'bidirectional', want 'causal': in 2 layers"),
+        ({"attention_dir": "both"}, "attention_dir is 'both', want 'causal' or 'bidirectional': in 2 layers"),
         (
             {"normalization_type": "LNPre"},
             "normalization_type is LNPre, but there are scales of norms; say LN",

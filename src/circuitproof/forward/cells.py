@@ -321,13 +321,13 @@ class Cells(Generic[P]):
         mark, attended = self._binding.mark(place), self._binding.attended(head, place)
         if attended is not None:
             return stage.mixes.place(self._mix(stage, attended), mark)
-        keys = self._binding.keys(place)
+        keys, (_, at) = self._binding.keys(place), self._binding.end(place)
         if stage.ports:
             query, key, value = stage.ports
             read = [tuple(self.cell(port, one) for one in keys) for port in (key, value)]
-            return stage.contexts.place(Context(self.cell(query, place), *read), mark)
+            return stage.contexts.place(Context(self.cell(query, place), *read, at), mark)
         inputs = tuple(self._input(stage, key) for key in keys)
-        return stage.contexts.place(Context(inputs[-1], inputs, inputs), mark)
+        return stage.contexts.place(Context(inputs[at], inputs, inputs, at), mark)
 
     def _substituted(self, stage: Stage, place: P) -> int:
         found = self._binding.substitute(place)

@@ -11,7 +11,7 @@ from circuitproof.errors import InputError
 from circuitproof.files.reading import Fields
 from circuitproof.importers.lens_layout import GROKKING, NATIVE, LensLayout
 from circuitproof.models.architecture import inverse_root, is_float32, nearest_float32
-from circuitproof.models.operators import Activation, Gelu, GeluForm, LayerNorm, NoNorm, Norm, Relu
+from circuitproof.models.operators import Activation, Gelu, GeluForm, LayerNorm, Mask, NoNorm, Norm, Relu
 
 _ACTIVATIONS = {
     "relu": Relu(),
@@ -71,7 +71,7 @@ _HARMLESS = re.compile(
     r"|ungroup_grouped_query_attention"
 )
 """Options of TransformerLens that change no logit, or none unless one of the others is set."""
-_FOLDED, _CAUSAL = "LNPre", "causal"
+_FOLDED, _CAUSAL, _BOTH_WAYS = "LNPre", "causal", "bidirectional"
 _UNSET = -1
 """What TransformerLens writes where a number is to be derived."""
 
@@ -166,19 +166,26 @@ class LensConfig:
         near = nearest_float32(wanted)
         return near, (f"scores are multiplied by {near}, the FP32 number nearest to 1/{float(said)}",)
 
-    def refuse_unmasked(self, layers: int) -> tuple[str, ...]:
-        """Refuse attention to later positions, unless only the last position of one layer is decided at."""
+    def mask(self, layers: int) -> tuple[Mask, tuple[str, ...]]:
+        """Return the mask of attention, and what is to be said of it.
+
+        Of one layer only the last position is decided at, so that a mask makes no difference.
+        """
         key = "attention_dir"
         usual = "not said" if self.layout is GROKKING else _CAUSAL
         said = self.fields.text(key) if self.fields.has(key) else usual
         if said == _CAUSAL:
-            return ()
-        if layers > 1:
-            raise InputError(
-                f"{self.fields.path(key)} is {said!r}, want {_CAUSAL!r}: in {layers} layers "
-                "the last position reads what earlier ones saw of later ones"
+            return Mask.CAUSAL, ()
+        if layers == 1:
+            return Mask.CAUSAL, (
+                "whether attention has a mask makes no difference: one layer, decided at the last position",
             )
-        return ("whether attention has a mask makes no difference: one layer, decided at the last position",)
+        if said == _BOTH_WAYS:
+            return Mask.NONE, ("attention has no mask: every position attends to all of the prompt",)
+        raise InputError(
+            f"{self.fields.path(key)} is {said!r}, want {_CAUSAL!r} or {_BOTH_WAYS!r}: in {layers} layers "
+            "the last position reads what earlier ones may have seen of later ones"
+        )
 
     def unread_note(self) -> tuple[str, ...]:
         """Say which keys nothing here has looked at."""

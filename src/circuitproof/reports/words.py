@@ -95,7 +95,8 @@ def model_words(sizes: Architecture, programs: int) -> str:
     norm = f"{sizes.norm.tag} norm" if sizes.has_norm else "no norm"
     shape = f"{plural(sizes.layers, 'layer')} of {plural(sizes.heads, 'head')}, width {sizes.width}"
     heads = f", {plural(programs, 'program head')}" if programs else ""
-    return f"{shape}, {plural(sizes.vocabulary, 'token')}, {norm}, {sizes.attention} attention{heads}"
+    mask = "" if sizes.is_causal else " without a mask"
+    return f"{shape}, {plural(sizes.vocabulary, 'token')}, {norm}, {sizes.attention} attention{mask}{heads}"
 
 
 def edges_words(circuit: Circuit) -> str:
