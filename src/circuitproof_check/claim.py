@@ -141,7 +141,7 @@ def _keys(claim: Claim, node: Node, prompt: tuple[int, ...], places: set[int]) -
         return places
     program, found = claim.programs.get((node.layer, node.head)), set[int]()
     if program is None:
-        return set(range(max(places, default=-1) + 1))
+        return set(range(claim.architecture.last_key(max(places), prompt) + 1)) if places else set()
     for place in places:
         found.update(key for key, weight in enumerate(program.row(prompt, place)) if weight)
     return found
@@ -165,6 +165,7 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     shape, ablation, edges = _read_circuit(circuit, "claim.circuit", size, parsed)
     require("patterns_are_cut_to_zero", not pattern or ablation.is_zero, "claim.circuit", ablation.kind)
     require("patterns_are_exact", not pattern or reckoned == "exact", "claim.arithmetic", reckoned)
+    require("patterns_have_a_mask", not pattern or size.is_masked, "claim.architecture")
     require("patterns_have_whole_heads", not pattern or not shape.is_split, "claim.circuit")
     check_covered(ablation, prompts)
     claimed = _read_properties(properties, "claim.properties", len(prompts))
@@ -244,6 +245,7 @@ def check_format(found: object, wanted: str) -> None:
 def read_programs(value: object, where: str, size: Architecture) -> tuple[Lines, dict[Head, Program]]:
     """Return the lines of each program head's program, and what they spell."""
     lines: Lines = {}
+    require("programs_look_behind_a_mask", size.is_masked or not mapping(value, where), where)
     for name, listed in mapping(value, where).items():
         require("program_keys_are_heads", _HEAD.fullmatch(name), where, name)
         layer, _, index = name.partition(".")

@@ -34,6 +34,7 @@ OPEN = {
     "verdict_is_known",
     "patterns_are_cut_to_zero",
     "patterns_have_whole_heads",
+    "patterns_have_a_mask",
     "patterns_are_exact",
     "measures_are_enclosed",
 }
@@ -1002,6 +1003,20 @@ def _enclosed_pattern() -> Bundle:
     return bundle
 
 
+@forgery("patterns_have_a_mask")
+def _unmasked_pattern() -> Bundle:
+    bundle = _open_pattern()
+    bundle.claim["architecture"]["mask"] = "none"
+    bundle.claim["programs"] = {}
+    return bundle
+
+
+forgery("mask_is_none_or_left_out")(
+    lambda: proving(fitting(architecture(mask="causal"), edges=["embed -> logits"]), "equivalence")
+)
+forgery("programs_look_behind_a_mask")(
+    lambda: proving(fitting(architecture(mask="none"), programs=FIRST), "equivalence")
+)
 forgery("patterns_have_whole_heads")(
     lambda: _open_pattern(granularity="port", edges=["embed -> head 0.0 value", "head 0.0 -> logits"])
 )

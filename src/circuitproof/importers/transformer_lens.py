@@ -115,7 +115,7 @@ def read_lens(theirs: StoredTensors, fields: Fields, where: str) -> Foreign:
     reader.refuse_unfit()
     notes = (
         *scaled,
-        *config.refuse_unmasked(sizes.layers),
+        *config.mask(sizes.layers)[1],
         *(rotations.notes if rotations else ()),
         *reader.notes(),
         *widening_notes(theirs, reader.used()),
@@ -198,6 +198,7 @@ def _architecture(
         logit_bias=is_biased_output or sizes.predicted < sizes.vocabulary,
         rotary=(config.size("rotary_dim") or sizes.head_width) if config.is_rotary() else None,
         parallel=config.flag("parallel_attn_mlp"),
+        mask=config.mask(sizes.layers)[0],
     )
 
 

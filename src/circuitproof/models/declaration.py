@@ -126,6 +126,11 @@ def read_declaration(directory: Path, content: object = None) -> Declaration:
 def refuse_unfit_programs(architecture: Architecture, programs: ProgramHeads) -> None:
     """Refuse a program for a head that is not there, or one that names a token that is not there."""
     architecture.refuse_absent_heads(programs)
+    if programs and not architecture.is_causal:
+        raise DeclarationError(
+            f"{next(iter(programs))} cannot be a program: programs look at the past of their query, "
+            "and attention has no mask"
+        )
     for head, program in programs.items():
         if (largest := max(program.tokens(), default=0)) >= architecture.vocabulary:
             raise DeclarationError(

@@ -67,7 +67,7 @@ class AttentionLayer(nn.Module):
         heads, width, head_width = architecture.heads, architecture.width, architecture.head_width
         self.programs = {head.index: one for head, one in programs.items() if head.layer == layer}
         self.neural = tuple(index for index in range(heads) if index not in self.programs)
-        self.attention = architecture.attention
+        self.attention, self.is_causal = architecture.attention, architecture.is_causal
         self.score_scale = float(architecture.attention_scale)
         self.norm = NormLayer(architecture)
         if self.neural:
@@ -107,12 +107,12 @@ class AttentionLayer(nn.Module):
         if rotation is not None:
             queries, keys = rotation(queries), rotation(keys)
         scores = (queries @ keys.mT) * self.score_scale
-        causal = causal_mask(scores)
+        allowed = causal_mask(scores) if self.is_causal else torch.ones_like(scores, dtype=torch.bool)
         match self.attention:
             case Attention.SPARSEMAX:
-                return sparsemax(scores, causal)
+                return sparsemax(scores, allowed)
             case Attention.SOFTMAX:
-                return softmax(scores, causal)
+                return softmax(scores, allowed)
             case _:
                 assert_never(self.attention)
 

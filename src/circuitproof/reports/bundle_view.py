@@ -71,8 +71,6 @@ def tell_judged(path: Path, report: Report, beside: Beside) -> BundleView | Unju
 
 def numbers_of(bundle: OpenedBundle, prompts: tuple[Prompt, ...]) -> Numbers | Uncomputed:
     """Return what the circuit computes on some prompts; a claim may be about what cannot be computed."""
-    if bundle.precision is not None:
-        return Uncomputed("logits are enclosed, and only exact ones are drawn")
     try:
         return compute(bundle, prompts)
     except (InputError, NotExactError) as error:

@@ -155,7 +155,7 @@ def _work(claim: Claim, edges: Edges, tokens: int, precision: int) -> int:
     outputs = heads * (3 * size.head_width + size.width) + blocks * (size.mlp_width + size.width)
     longest = max(map(len, claim.prompts))
     pair = 5 * number * size.head_width + cost_of_exp(precision) + 2 * NUMBER
-    attended = heads * (longest + 1) * pair // 2
+    attended = heads * ((longest + 1) * pair // 2 if size.is_masked else longest * pair)
     read = (3 * heads + blocks + 1) * (OBJECT * len(nodes) + 8 * number * size.width)
     bent = blocks * size.mlp_width * _bending(size, precision, number)
     return 3 * weights * chunks + tokens * (2 * number * outputs + bent + attended + read)

@@ -98,18 +98,22 @@ class EnclosedRun:
 
     def _by_attention(self, node: Node, spots: Spots) -> list[RowBall]:
         """Return the values of a neural head, mixed as its queries and keys say."""
-        read = by_place(spot.at(key) for spot in paid(spots).values() for key in range(spot.position + 1))
+        read = by_place(spot.at(key) for spot in paid(spots).values() for key in range(self._keys(spot)))
         queries = self._projected(node, "query", spots)
         keys, values = self._projected(node, "key", read), self._projected(node, "value", read)
         share = rows.softmax if self._size.attention == "softmax" else rows.sparsemax
         scale, width, mixed = self._size.attention_scale, self._size.head_width, list[RowBall]()
         for spot in spots.values():
-            spend(NUMBER * (spot.position + 1))
-            places = spot.entry.places[: spot.position + 1]
+            spend(NUMBER * self._keys(spot))
+            places = spot.entry.places[: self._keys(spot)]
             known = [keys[place] for place in places]
             shares = share(rows.scores(queries[spot.place], known, scale, self._precision), self._precision)
             mixed.append(rows.weighted(shares, [values[place] for place in places], self._precision, width))
         return mixed
+
+    def _keys(self, spot: Spot) -> int:
+        """Return to how many positions a neural head attends from one."""
+        return self._size.last_key(spot.position, spot.entry.prompt) + 1
 
     def _projected(self, node: Node, role: str, spots: Spots) -> Found:
         """Return queries, keys or values of a head; of the first two, as their positions rotate them."""

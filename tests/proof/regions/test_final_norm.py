@@ -10,6 +10,7 @@ import pytest
 
 from circuitproof.arithmetic.balls import Balls
 from circuitproof.arithmetic.grid import Grid
+from circuitproof.arithmetic.limbs import limbs_of
 from circuitproof.models.operators import LayerNorm
 from circuitproof.proof.arithmetic import EnclosedNumbers, EnclosedRow
 from circuitproof.proof.enclosed import NotKnown
@@ -35,7 +36,7 @@ def decision_of(seed: int, *, has_offset: bool = True, radius: int = 1000) -> No
     norm = FinalNorm(LayerNorm(Fraction(1, draw.choice((10, 10**5)))), (scale, shift), rows, bias)
     numbers = EnclosedNumbers(BITS)
     residual = tuple(draw.randint(-(1 << BITS), 1 << BITS) for _ in range(width))
-    (logits,) = norm.logits(Balls(np.array([residual], dtype=object), (radius,)), numbers)
+    (logits,) = norm.logits(Balls(limbs_of(np.array([residual], dtype=object)), (radius,)), numbers)
     if isinstance(logits.decision, NotKnown):
         return decision_of(seed + 1000, has_offset=has_offset, radius=radius)
     return NormedDecision(norm, numbers, logits, EnclosedRow(residual, radius, UNIT))

@@ -130,7 +130,8 @@ class Robustness(Property):
         """
         at, task = self.at, claim.task
         if isinstance(task.domain, Domain):
-            return unreached(at, claim.circuit, claim.frozen.programs, task.prompts)
+            mask = claim.frozen.architecture.mask
+            return unreached(at, claim.circuit, claim.frozen.programs, task.prompts, mask)
         ends = (length - 1 in at.places(length) for length in task.lengths())
         return 0 if at.node != LOGITS or any(ends) else task.size
 

@@ -14,8 +14,8 @@ from math import floor, isqrt
 import numpy as np
 
 from circuitproof.arithmetic.balls import Balls, Enclose, root_above
-from circuitproof.arithmetic.digits import Integers, integer_product
 from circuitproof.arithmetic.grid import Grid
+from circuitproof.arithmetic.limbs import Integers, factor_of, limbs_of, product
 from circuitproof.forward.frozen import Frozen
 from circuitproof.models.operators import LayerNorm
 from circuitproof.proof.arithmetic import EnclosedNumbers, EnclosedRow
@@ -72,8 +72,8 @@ class FinalNorm:
     def products(self, centred: Integers) -> list[Fraction]:
         """Return the candidates' rows, times the scale, with what is the width times a centred row."""
         point = centred * self.gain[0].numbers[0].astype(object)
-        found: list[int] = integer_product(self.rows.numbers, point[:, None])[:, 0].tolist()
-        return [self.unit * product for product in found]
+        found = _row_products(self.rows, point[:, None])
+        return [self.unit * one for one in found]
 
     def slopes(self, winner: int) -> tuple[LeadSlopes, ...]:
         """Return how the lead over each other candidate depends on the residual."""
@@ -89,18 +89,23 @@ class FinalNorm:
     def _offsets(self) -> list[Fraction]:
         """Return what each candidate's logit has that no residual changes."""
         shift = self.gain[1]
-        products = integer_product(self.rows.numbers, shift.numbers.T)[:, 0].tolist()
+        products = _row_products(self.rows, shift.numbers.T)
         unit = _power(self.rows.exponent + shift.exponent)
         biases = [Fraction(0)] * len(products) if self.bias is None else self.bias.fractions()[0]
-        return [unit * product + bias for product, bias in zip(products, biases, strict=True)]
+        return [unit * one + bias for one, bias in zip(products, biases, strict=True)]
 
     def logits(self, residuals: Balls, numbers: EnclosedNumbers) -> Iterator[Enclosed]:
         """Return the logits of final residuals."""
         arithmetic, unit = Enclose(numbers.precision), Fraction(1, 1 << numbers.precision)
         normed = arithmetic.normalise(residuals, self.norm, self.gain)
         found = arithmetic.affine(normed, self.rows, self.bias)
-        for row, radius in zip(found.midpoints.tolist(), found.radii, strict=True):
+        for row, radius in zip(found.numbers.integers().tolist(), found.radii, strict=True):
             yield Enclosed(tuple(row), radius, unit)
+
+
+def _row_products(rows: Grid, column: Integers) -> list[int]:
+    """Return the products of rows of integers with a column."""
+    return product(limbs_of(rows.numbers), factor_of(column)).integers()[:, 0].tolist()
 
 
 def final_norm(frozen: Frozen, candidates: tuple[int, ...]) -> FinalNorm:
@@ -205,7 +210,7 @@ class NormedDecision:
         moves = np.array(sizes, dtype=object)[self._signs + 1]
         moved = np.array(self.residual.numbers, dtype=object) + moves
         radius = int(self.residual.reach) + root_above(moved.shape[1])
-        logits = self.norm.logits(Balls(moved, (radius,) * len(moved)), self.numbers)
+        logits = self.norm.logits(Balls(limbs_of(moved), (radius,) * len(moved)), self.numbers)
         for signs, found in zip(self._signs.tolist(), logits, strict=True):
             yield tuple(epsilon * sign for sign in signs), found
 
