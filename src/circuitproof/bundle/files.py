@@ -10,7 +10,7 @@ from circuitproof.files.canonical import Json, canonical_json, digest_bytes, rea
 from circuitproof.files.reading import write_rational
 from circuitproof.files.sealed import write_sealed
 from circuitproof.models.declaration import programs_to_json
-from circuitproof.proof.arithmetic import ClaimArithmetic, EnclosedNumbers
+from circuitproof.proof.arithmetic import ClaimArithmetic, bits_of
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.verdict import Answer, Battery
 
@@ -52,7 +52,7 @@ def bundle_files(battery: Battery) -> Mapping[str, bytes]:
 
 def _precision(arithmetic: ClaimArithmetic) -> dict[str, Json]:
     """Return how precisely an enclosed claim was computed: all that a certificate says of its logits."""
-    return {"precision": arithmetic.precision} if isinstance(arithmetic, EnclosedNumbers) else {}
+    return {} if (bits := bits_of(arithmetic)) is None else {"precision": bits}
 
 
 def _answer_to_json(answer: Answer, numbers: Numbering) -> Json:

@@ -100,3 +100,8 @@ def _rows(balls: Balls, unit: Fraction) -> Sequence[EnclosedRow]:
 
 EXACT: Final = ExactNumbers()
 ClaimArithmetic: TypeAlias = ExactNumbers | Enclosing
+
+
+def bits_of(arithmetic: ClaimArithmetic) -> int | None:
+    """Return with how many bits numbers are enclosed; nothing where they are exact."""
+    return arithmetic.precision if isinstance(arithmetic, EnclosedNumbers) else None

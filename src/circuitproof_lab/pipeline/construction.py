@@ -91,7 +91,7 @@ def prove_artifact(build: ArtifactBuild) -> ArtifactBuild:
     proof = prove_circuit(build.run.within("proof"), claim)
     anchors = build.construction.anchors
     telling = f"evaluating {anchors} anchors of {build.blueprint.task.name}"
-    measure = partial(measure_proof, model, proof.battery, anchors, build.run.device)
+    measure = partial(measure_proof, model, proof, anchors, build.run.device)
     measures = build.run.within("proof").record(MEASURES, ProofMeasures, measure, telling)
     return replace(build, proof=proof, measures=measures)
 
