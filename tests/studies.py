@@ -170,10 +170,7 @@ ORDINARY = (
 """The changes by which the study is of an ordinary model, which stays as it was trained."""
 _SOFTMAX = (
     ('attention = "sparsemax"', 'attention = "softmax"'),
-    (
-        'activation = { kind = "leaky relu", slope = "1/100" }',
-        'activation = { kind = "gelu", form = "tanh" }',
-    ),
+    ('{ kind = "leaky relu", slope = "1/100" }', '{ kind = "gelu", form = "tanh" }'),
     ("smoke-source", "smoke-ordinary"),
 )
 

@@ -38,6 +38,7 @@ from circuitproof_lab.distill.heal import TERMS, Draw, Healing, TextTerm, Treatm
 from circuitproof_lab.distill.lesion import Behaviour, lesions_of
 from circuitproof_lab.distill.prefix_table import PrefixTable
 from circuitproof_lab.distill.shared_below import share_below
+from circuitproof_lab.records.audit import Aim
 from circuitproof_lab.surrogate.fitting import Fitting, fit_network
 from circuitproof_lab.train.data import TaskData
 from circuitproof_lab.train.fold_norm import compare as compare_folded

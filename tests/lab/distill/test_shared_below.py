@@ -13,6 +13,7 @@ from circuitproof_lab.distill.calibrate import Calibration, Rung, calibrate
 from circuitproof_lab.distill.install import install, replace_tensors
 from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.distill.shared_below import share_below
+from circuitproof_lab.records.audit import Aim
 from models import random_model, tiny_architecture
 
 HEAD = Head(1, 1)
