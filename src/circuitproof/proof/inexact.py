@@ -76,9 +76,11 @@ def refuse_inexact(frozen: Frozen, circuit: Circuit, need: Need) -> None:
         raise NotExactError(need.format(operator))
 
 
-def refuse_valueless(declared: Declaration, what: str) -> None:
-    """Refuse a model some of whose circuits have values in no arithmetic, where work ends in proofs."""
-    inexact, unknown = declared.inexact_operator, EnclosedNumbers().lacking(declared.architecture)
+def refuse_valueless(declared: Declaration, what: str, circuit: Circuit | None = None) -> None:
+    """Refuse a model, or a circuit of it, that has values in no arithmetic, where work ends in proofs."""
+    kept = whole(declared.architecture.graph) if circuit is None else circuit
+    inexact = declared.inexact_among(kept.live().nodes())
+    unknown = EnclosedNumbers().lacking(declared.architecture)
     if inexact is not None and unknown is not None:
         raise InputError(
             f"{what} ends in proofs, and the model's {inexact} has no exact value, its {unknown} no enclosed "
