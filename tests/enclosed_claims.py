@@ -8,6 +8,7 @@ from typing import Any
 import bundle_maker as maker
 from bundle_maker import Bundle, architecture, every_edge, random_bundle
 from enclosed_twin import EnclosedNaive, EnclosedProver, leader
+from measures_oracle import on_constants
 
 LAYER = {"kind": "layer", "epsilon": "1/100000"}
 GPT = {
@@ -53,6 +54,13 @@ def remarks_on(prover: EnclosedProver, entry: dict[str, Any], proved: list[str])
             is_implied = is_zero and is_equal and not is_constant and maker.is_path(claim)
             said = ["implied by equivalence"] * is_implied + biased(prover) * is_zero
             said += [f"constant source: {edge}" for edge in maker.unfed(claim)] * is_zero
+        case "accuracy":
+            said = on_constants(claim, entry)
+        case "loss" | "logit difference":
+            said = []
+        case "recovered difference":
+            left_out, is_whole = len(entry["without"]), maker.lacks_nothing(prover.bundle)
+            said = ["whole model"] * is_whole + [f"prompts left out: {left_out}"] * bool(left_out)
         case _:
             said = constant
     is_model = not is_zero and kind not in ("necessity", "agreement")

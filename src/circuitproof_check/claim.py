@@ -24,6 +24,7 @@ from .architecture import (
     readers,
     tensor_shapes,
 )
+from .counted import COUNTED, MEASURES, NOTHING_COUNTED, Counted, read_counted
 from .programs import Program, parse_program
 from .reading import fields, integer, integers, items, kind, mapping, named, rational, require, sha256, text
 from .task import DeclaredPattern, Prompts, Task, read_declared, read_digest, read_domain, read_task
@@ -39,6 +40,7 @@ KINDS = (
     "agreement",
     "subset minimality",
     "minimum",
+    *COUNTED,
     "lesion identity",
 )
 _HEAD = re.compile(r"(N)\.(N)".replace("N", "0|[1-9][0-9]{0,8}"))
@@ -64,6 +66,7 @@ class Property:
     lines: Lines = field(default_factory=dict[Head, tuple[str, ...]])
     base: Digests = ()
     artifact: Digests = ()
+    counted: Counted = NOTHING_COUNTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +167,9 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     require("patterns_are_exact", not pattern or reckoned == "exact", "claim.arithmetic", reckoned)
     require("patterns_have_whole_heads", not pattern or not shape.is_split, "claim.circuit")
     check_covered(ablation, prompts)
-    claimed = _read_properties(properties, "claim.properties")
+    claimed = _read_properties(properties, "claim.properties", len(prompts))
+    is_measured = any(one.kind in MEASURES for one in claimed)
+    require("measures_are_enclosed", not is_measured or reckoned == "enclosed", "claim.arithmetic", reckoned)
     others = [one for one in claimed if one.kind == "agreement"]
     return Claim(
         is_enclosed=reckoned == "enclosed",
@@ -263,17 +268,19 @@ def _read_slices(value: object, shapes: Shapes) -> dict[str, Slice]:
     return slices
 
 
-def _read_properties(value: object, where: str) -> tuple[Property, ...]:
-    properties = tuple(read_property(entry, where) for entry in items(value, where))
+def _read_properties(value: object, where: str, count: int) -> tuple[Property, ...]:
+    properties = tuple(read_property(entry, where, count) for entry in items(value, where))
     require("something_is_claimed", properties, where)
     require("kinds_are_claimed_once", len({entry.kind for entry in properties}) == len(properties), where)
     return properties
 
 
-def read_property(value: object, where: str) -> Property:
-    """Read one thing that is claimed."""
+def read_property(value: object, where: str, count: int) -> Property:
+    """Read one thing that is claimed, in the presence of so many prompts."""
     name = kind(value, where)
     require("property_is_known", name in KINDS, where, name)
+    if name in COUNTED:
+        return Property(name, counted=read_counted(value, where, count))
     if name == "minimum":
         listed = items(fields(value, where, "kind", "circuits")[1], where)
         circuits = tuple(tuple(text(edge, where) for edge in items(one, where)) for one in listed)

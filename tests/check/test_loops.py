@@ -11,6 +11,7 @@ import pytest
 import bundle_maker as maker
 import circuitproof_check
 import enclosed_forgeries
+import measure_forgeries
 import pattern_forgeries
 from bundle_maker import KINDS, Bundle, fitting, proving
 from circuitproof_check.exact import vector
@@ -29,9 +30,13 @@ FREE: dict[str, str] = {
         architecture: read_architecture 3
         circuits: Circuits.ports
         circuits: Reading.inputs
+        counted_words: counted_facts
+        counted_words: counted_words
         forward: CircuitRun._turned
         forward: CircuitRun._embedded
         main: _judge 5
+        measures: _evaluated 2
+        measures: proved
         main: _refuse_path
         main: _report
         model: _read_model 2
@@ -53,7 +58,7 @@ FREE: dict[str, str] = {
         ablation: check_covered
         claim: _read_other
         claim: check_positions
-        claim: read_claim
+        claim: read_claim 2
         claim: with_unreached
         identity: check_table
         identity: check_tables 4
@@ -268,6 +273,7 @@ def test_no_rational_of_a_bundle_is_hashed(tmp_path, request):
     bundles = [proving(fitting(), *KINDS).write(tmp_path / "list")]
     bundles += [pattern_forgeries.honest().write(tmp_path / "pattern")]
     bundles += [enclosed_forgeries.honest().write(tmp_path / "enclosed")]
+    bundles += [measure_forgeries.honest().write(tmp_path / "measures")]
     bundles += (kept := sorted((ROOT / "evidence").glob("*/*/bundle")))
     assert kept
     asked = [told(known_ask(seed), tmp_path / str(seed)) for seed in range(2 * len(CYCLE))]
@@ -317,7 +323,8 @@ def with_long_numbers() -> dict[str, Bundle]:
     enclosed = enclosed_forgeries.honest()
     relation = enclosed.claim["task"]["relation"]
     relation["classes"] = [LONG + one for one in relation["classes"]]
-    return {"list": listed, "enclosed": enclosed, "pattern": made.sealed(EQUIVALENCE, made.settled())}
+    pattern = made.sealed(EQUIVALENCE, made.settled())
+    return {"list": listed, "enclosed": enclosed, "pattern": pattern, "measures": measure_forgeries.honest()}
 
 
 @pytest.mark.usefixtures("chosen")

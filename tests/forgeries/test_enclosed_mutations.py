@@ -12,6 +12,8 @@ from functools import cache
 
 import pytest
 
+import measure_forgeries
+import measures_oracle
 from bundle_maker import FINAL_RESIDUAL, Bundle
 from circuitproof_check.main import Outcome, check
 from enclosed_claims import PLAIN, answered, largest, prover_of, remarked, true_verdicts
@@ -34,9 +36,20 @@ def valid_bundle() -> Bundle:
     return remarked(prover)
 
 
-def test_the_bundle_that_is_changed_is_valid(tmp_path):
+@cache
+def counted_bundle() -> Bundle:
+    """Return a small bundle that proves a count and all measures."""
+    return measure_forgeries.honest()
+
+
+MADE = {0: counted_bundle}
+"""What is changed in a portion, if it is not the first bundle."""
+
+
+@pytest.mark.parametrize("make", [valid_bundle, counted_bundle])
+def test_the_bundle_that_is_changed_is_valid(make, tmp_path):
     """So that each refusal below is due to a change."""
-    outcome, reason = check(valid_bundle().write(tmp_path / "bundle"))
+    outcome, reason = check(make().write(tmp_path / "bundle"))
     assert outcome is Outcome.VALID, reason
 
 
@@ -51,6 +64,8 @@ def holds(prover: EnclosedProver, claimed: dict[str, str]) -> bool:
         case "invariance":
             kinds = {(group, *one) for group, one in zip(classes, decided, strict=True)}
             return known["invariance"] and len(kinds) == len(set(classes))
+        case "accuracy" | "loss" | "logit difference" | "recovered difference":
+            return measures_oracle.holds(prover, claimed)
         case "robustness":
             return known["equivalence"] and largest(prover) > Fraction(claimed["epsilon"])
         case kind:
@@ -63,7 +78,7 @@ def test_no_random_change_makes_the_checker_accept_what_is_false(portion, tmp_pa
     draw = random.Random(portion)  # noqa: S311  # changes, not secrets
     outcomes: Counter[Outcome] = Counter()
     for number in range(CHANGES // PORTIONS):
-        bundle = deepcopy(valid_bundle())
+        bundle = deepcopy(MADE.get(portion, valid_bundle)())
         part = draw.choice(PARTS)
         for _ in range(draw.choice((1, 1, 2))):
             if part == "tensors":

@@ -16,6 +16,7 @@ import pytest
 import bundle_maker as maker
 import circuitproof_check
 import enclosed_forgeries
+import measure_forgeries
 import pattern_forgeries
 from bundle_maker import FINAL_RESIDUAL, Bundle, Prover, architecture, every_edge, fitting, proving
 from circuitproof_check.main import Outcome, check
@@ -34,6 +35,7 @@ OPEN = {
     "patterns_are_cut_to_zero",
     "patterns_have_whole_heads",
     "patterns_are_exact",
+    "measures_are_enclosed",
 }
 """Rules whose forgeries prove nothing: without the rule nothing is found to be broken."""
 STOPS = {
@@ -1196,7 +1198,7 @@ def test_an_honest_lesion_identity_is_valid(tmp_path):
     assert check(broken.write(tmp_path / "broken"))[0] is Outcome.REFUTED
 
 
-for _of in (pattern_forgeries, enclosed_forgeries):
+for _of in (pattern_forgeries, enclosed_forgeries, measure_forgeries):
     for _rule, _make in _of.FORGED.items():
         forgery(_rule, refuting=_rule in _of.REFUTING)(_make)
     STOPS |= _of.STOPPING
@@ -1205,6 +1207,7 @@ for _of in (pattern_forgeries, enclosed_forgeries):
 def test_a_proof_in_enclosed_arithmetic_is_valid(tmp_path):
     """So that each refusal of one below is due to the forgery."""
     assert check(enclosed_forgeries.honest().write(tmp_path / "enclosed"))[0] is Outcome.VALID
+    assert check(measure_forgeries.honest().write(tmp_path / "measures"))[0] is Outcome.VALID
 
 
 def test_a_proof_about_a_pattern_is_valid(tmp_path):

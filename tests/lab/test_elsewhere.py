@@ -20,7 +20,7 @@ from circuitproof.files.devices import CPU
 from circuitproof.find.choices import Order, RemovalUnit, Search
 from circuitproof.find.extraction import ExtractionMethod, find_circuits
 from circuitproof.models.operators import Attention
-from circuitproof.nn import ops, program_heads
+from circuitproof.nn import measuring, ops, program_heads
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.nn.comparison import compare
 from circuitproof.nn.decisions import task_logits
@@ -30,7 +30,8 @@ from circuitproof.proof.effort import UNHURRIED
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.quotes import toy_quotes
-from circuitproof.verbs.verification import FloatMeasures, Request, verify
+from circuitproof.verbs.floats import FloatMeasures
+from circuitproof.verbs.verification import Request, verify
 from circuitproof_lab.distill.attention import record
 from circuitproof_lab.distill.audit import audit
 from circuitproof_lab.distill.calibrate import Calibration, Rung, calibrate, least_aimed
@@ -87,7 +88,7 @@ ON_BOTH = pytest.mark.parametrize("elsewhere", [True, False], ids=["FP64", "no F
 def elsewhere(request, monkeypatch):
     """Return what lets meta be a device of its own: without FP64, like mps, unless it is asked for."""
     in_doubles = getattr(request, "param", False)
-    for module in (ops, program_heads):
+    for module in (measuring, ops, program_heads):
         monkeypatch.setattr(module, "has_doubles", lambda kind: kind == CPU or in_doubles)
 
     @contextmanager

@@ -4,7 +4,7 @@ docs/certificate.md says what each integer is and proves each radius ("Enclosed 
 a function of the weights and of the precision, so that whoever follows that page gets the same integers.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias, assert_never
 
 import numpy as np
 
-from circuitproof.arithmetic.digits import Integers, integer_product
+from circuitproof.arithmetic.digits import Integers, column, integer_product
 from circuitproof.arithmetic.grid import Grid
 from circuitproof.arithmetic.projection import project
 from circuitproof.arithmetic.protocol import Contexts, RationalRow
@@ -71,7 +71,7 @@ class Enclose:
     def constant(self, rows: Grid) -> Balls:
         shift = rows.exponent + self.precision
         numbers = rows.numbers.astype(object) << max(shift, 0)
-        below = _column(denominator << max(-shift, 0) for denominator in rows.denominators)[:, None]
+        below = column(denominator << max(-shift, 0) for denominator in rows.denominators)[:, None]
         units, rounding = numbers // below, root_above(rows.shape[1])
         is_rounded = np.atleast_1d(np.any(units * below != numbers, axis=1))
         return Balls(units, tuple(rounding if one else 0 for one in is_rounded))
@@ -156,7 +156,7 @@ class Enclose:
                 assert_never(attention)
 
     def _softmax(self, scores: ScoreBalls) -> ScoreBalls:
-        below = _column(score - max(row.midpoints) for row in scores for score in row.midpoints)
+        below = column(score - max(row.midpoints) for row in scores for score in row.midpoints)
         powers = iter(floor_exp(below, self.precision).tolist())
         found: list[ScoreBall] = []
         for row in scores:
@@ -216,7 +216,7 @@ class Enclose:
         squares = (centred * centred).sum(axis=1).tolist()
         smallest = isqrt((epsilon.numerator << 2 * self.precision) // epsilon.denominator)
         deviations = [self._deviation(square, width, epsilon) for square in squares]
-        normed = (centred << self.precision) // (_column(deviations)[:, None] * width)
+        normed = (centred << self.precision) // (column(deviations)[:, None] * width)
         terms = [
             (normed * scale.numbers.astype(object), scale.exponent),
             (shift.numbers.astype(object), shift.exponent + self.precision),
@@ -291,13 +291,6 @@ def _floored(terms: Sequence[tuple[Integers, int]]) -> Integers:
 def _lengths(rows: Integers) -> list[int]:
     """Return the Euclidean lengths of rows, rounded up."""
     return [root_above(total) for total in (rows * rows).sum(axis=1).tolist()]
-
-
-def _column(numbers: Iterable[int]) -> Integers:
-    found = list(numbers)
-    column = np.empty(len(found), dtype=object)
-    column[:] = found
-    return column
 
 
 def _blocks(contexts: Contexts, width: int) -> Iterator[Contexts]:

@@ -5,7 +5,7 @@ and as long as the inner axis has at most 2²¹ entries, a sum of such products 
 exact in FP64 in any order of summation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,14 @@ _PLAIN_PRODUCTS = 1 << 12
 """Up to so many products, Python's own integers are quicker than digits."""
 _CARRIED = 4
 """How many digits hold what is carried out of the last one, which is a machine integer."""
+
+
+def column(numbers: Iterable[int]) -> Integers:
+    """Return integers of any size as a column of Python integers."""
+    listed = list(numbers)
+    found = np.empty(len(listed), dtype=object)
+    found[:] = listed
+    return found
 
 
 def integer_product(left: Integers, right: Integers) -> Integers:

@@ -34,7 +34,7 @@ def bundle_files(battery: Battery) -> Mapping[str, bytes]:
     answers: list[Json] = [_answer_to_json(answer, numbers) for answer in battery.answers]
     listed = canonical_json({**claim.task.domain_to_json(), **battery.shown.to_json()})
     domain: Json = {"digest": str(digest_bytes(listed)), "prompts": len(battery.shown)}
-    stated = readable_json(_claim_to_json(claim, domain, chosen))
+    stated = readable_json(claim_to_json(claim, domain, chosen))
     certificate: Json = {
         "format": CERTIFICATE_FORMAT,
         "claim": str(digest_bytes(stated)),
@@ -64,7 +64,8 @@ def _answer_to_json(answer: Answer, numbers: Numbering) -> Json:
     }
 
 
-def _claim_to_json(claim: Claim, domain: Json, chosen: Sequence[Extract]) -> Json:
+def claim_to_json(claim: Claim, domain: Json, chosen: Sequence[Extract]) -> dict[str, Json]:
+    """Return what a bundle states of a domain and of the weights that were chosen for it."""
     frozen = claim.frozen
     return {
         "format": CLAIM_FORMAT,

@@ -18,6 +18,7 @@ from circuitproof_check.architecture import (
 )
 from circuitproof_check.case import Case
 from circuitproof_check.claim import Claim, Property
+from circuitproof_check.counted import COUNTED
 from circuitproof_check.reading import items, mapping
 from circuitproof_check.work import NUMBER, OBJECT, foresee, paid, spend
 
@@ -37,6 +38,8 @@ class Evaluations:
     whole: list[Edges] = field(default_factory=list[Edges])
     single: list[Edges] = field(default_factory=list[Edges])
     perhaps: list[Edges] = field(default_factory=list[Edges])
+    some: list[tuple[Edges, int]] = field(default_factory=list[tuple[Edges, int]])
+    """Circuits that are evaluated on so many prompts."""
 
 
 def foresee_work(case: Case, answers: Sequence[object]) -> None:
@@ -45,6 +48,7 @@ def foresee_work(case: Case, answers: Sequence[object]) -> None:
         return
     claim, precision = case.claim, case.enclosures.precision
     found, every = Evaluations(), all_edges(claim.architecture) if _needs_model(claim) else ()
+    losses = 0
     for claimed, answer in zip(claim.properties, answers, strict=False):
         content = mapping(answer, "answers")
         if claimed.kind != "lesion identity" and content.get("verdict") in ("proved", "refuted"):
@@ -52,19 +56,25 @@ def foresee_work(case: Case, answers: Sequence[object]) -> None:
             found.whole.extend(edges for edges in paid(one.whole) if edges not in found.whole)
             found.single.extend(one.single)
             found.perhaps.extend(one.perhaps)
+            found.some.extend(one.some)
+            losses += _losses(claim, precision) if claimed.kind == "loss" else 0
     spend(NUMBER * (len(claim.prompts) + len(found.whole) + len(found.single)))
     tokens, longest = sum(map(len, claim.prompts)), max(map(len, claim.prompts))
     listed = sum(map(len, paid(claim.ablation.prompts))) + (tokens if claim.ablation.partners else 0)
     counted = [*((edges, tokens) for edges in found.whole), *((edges, longest) for edges in found.single)]
+    some = [(edges, count) for edges, count in paid(found.some) if edges not in found.whole]
+    counted += [(edges, min(tokens, longest * count)) for edges, count in some]
     counted += [(every, listed)] if listed and counted else []
     least = sum(_work(claim, edges, count, precision) for edges, count in paid(counted, OBJECT))
     further = sum(_work(claim, edges, tokens, precision) for edges in paid(found.perhaps, OBJECT))
-    foresee(least + _loading(claim, counted), further)
+    foresee(least + losses + _loading(claim, counted), further)
 
 
 def _needs_model(claim: Claim) -> bool:
     spend(NUMBER * len(claim.properties))
-    return not claim.ablation.is_zero or any(one.kind == "faithfulness" for one in claim.properties)
+    return not claim.ablation.is_zero or any(
+        one.kind in ("faithfulness", "recovered difference") for one in claim.properties
+    )
 
 
 def _circuits(case: Case, claimed: Property, answer: dict[str, object], every: Edges) -> Evaluations:
@@ -79,12 +89,34 @@ def _circuits(case: Case, claimed: Property, answer: dict[str, object], every: E
     if claimed.kind in ("subset minimality", "minimum"):
         children = items(mapping(answer.get("evidence"), claimed.kind).get("children", []), claimed.kind)
         return Evaluations([own], [own] * len(children), [own] * len(claimed.circuits))
+    if claimed.kind in COUNTED:
+        return _counted(case, claimed, answer, every)
     others = [every] if claimed.kind == "faithfulness" else []
     others += [claim.other] if claimed.kind == "agreement" else []
     if not is_proved:
         return Evaluations([], [own, own, *others])
     bare = [] if claim.ablation.is_zero else [(), every]
     return Evaluations([own, *others, *bare], [()])
+
+
+def _counted(case: Case, claimed: Property, answer: dict[str, object], every: Edges) -> Evaluations:
+    """Return the circuits that a count or a measure is about, and those of its remark on the whole model."""
+    claim, own, count = case.claim, case.claim.edges, len(case.claim.prompts)
+    is_compared = answer["verdict"] == "proved" and not claim.ablation.is_zero
+    whole, evaluated, left = [own, every] if is_compared else [], [own], count
+    if claimed.kind == "recovered difference":
+        evaluated, left = [own, (), every], count - len(claimed.counted.listed)
+    if claimed.kind == "accuracy":
+        replayed = mapping(answer.get("evidence"), claimed.kind).get("replay")
+        left = count if replayed is None else len(items(replayed, claimed.kind))
+    if left == count:
+        return Evaluations(evaluated + [one for one in paid(whole) if one not in evaluated])
+    return Evaluations(whole, some=[(edges, left) for edges in paid(evaluated)])
+
+
+def _losses(claim: Claim, precision: int) -> int:
+    """Return the work of the losses of all prompts, beside that of the logits."""
+    return len(claim.prompts) * (len(claim.task.candidates) + 4) * (cost_of_exp(precision) + 2 * NUMBER)
 
 
 def _loading(claim: Claim, counted: Sequence[tuple[Edges, int]]) -> int:

@@ -10,18 +10,17 @@ from circuitproof_check.regions.robustness import distances, read_eta
 from circuitproof_check.work import NUMBER, spend
 
 from .decisions import leader
-from .rows import RowBall
 
 
 def proved(case: Case, evidence: object, claimed: Property) -> None:
     """Check that no lead can be closed by a perturbation of at most ε."""
     for prompt, where, _, (stated,) in case.by_prompt(evidence, claimed, claimed.kind, case.claim.edges):
         case.decision(stated, prompt, where)
-        row = _row(case, prompt)
+        row = case.row(prompt, case.claim.edges)
         spend(NUMBER * len(row.midpoints))
         best = row.midpoints.index(max(row.midpoints))
         rest = [midpoint for place, midpoint in enumerate(row.midpoints) if place != best]
-        apart, unit = distances(case, best), 1 << _precision(case)
+        apart, unit = distances(case, best), 1 << case.precision
         reckon(apart)
         leads = [row.midpoints[best] - midpoint - 2 * row.radius for midpoint in rest]
         is_kept = all(lead > unit * claimed.epsilon * far for lead, far in zip(leads, apart, strict=True))
@@ -34,7 +33,7 @@ def refuted(case: Case, evidence: object, claimed: Property) -> None:
     prompt, (stated, spelled) = case.replay(evidence, claimed, where)
     eta = read_eta(spelled, claimed, width, where)
     case.decision(stated, prompt, where)
-    row, unit = _row(case, prompt), 1 << _precision(case)
+    row, unit = case.row(prompt, case.claim.edges), 1 << case.precision
     moved: list[Fraction] = []
     for midpoint, token in zip(row.midpoints, case.claim.task.candidates, strict=True):
         entries = case.forward.output_row(token).fractions()
@@ -47,15 +46,3 @@ def refuted(case: Case, evidence: object, claimed: Property) -> None:
 
 def _product(one: Fraction, other: Fraction) -> Fraction:
     return one * other
-
-
-def _row(case: Case, prompt: int) -> RowBall:
-    """Return the enclosed logits of the circuit."""
-    assert case.enclosures is not None  # noqa: S101  # such claims are judged here alone
-    spend(NUMBER)
-    return case.enclosures.logits(case.claim.edges, case.claim.prompts[prompt])
-
-
-def _precision(case: Case) -> int:
-    assert case.enclosures is not None  # noqa: S101  # as above
-    return case.enclosures.precision

@@ -133,12 +133,17 @@ def norm(row: RowBall) -> int:
 
 
 def softmax(found: KeyScores, precision: int) -> KeyShares:
-    count = len(found.midpoints)
-    spend(count * (functions.cost(precision) + 2 * NUMBER))
-    largest = max(found.midpoints)
-    raised = [functions.exp_floor(one - largest, precision) for one in found.midpoints]
-    mass = sum(raised)
-    return KeyShares(tuple((one << precision) // mass for one in raised), found.off + 3 * count)
+    powers, count = exponentials(found.midpoints, precision), len(found.midpoints)
+    spend(NUMBER * count)
+    mass = sum(powers)
+    return KeyShares(tuple((one << precision) // mass for one in powers), found.off + 3 * count)
+
+
+def exponentials(scores: Sequence[int], precision: int) -> list[int]:
+    """Return exp of how far each score is behind the largest, rounded down."""
+    spend(len(scores) * (functions.cost(precision) + NUMBER))
+    largest = max(scores)
+    return [functions.exp_floor(one - largest, precision) for one in scores]
 
 
 def sparsemax(found: KeyScores, precision: int) -> KeyShares:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
-from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption, run_folder
 from circuitproof.cli.show import progress, show_line, show_note, show_result, show_said, show_table, steps_on
 from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.printing import printable
@@ -45,7 +45,7 @@ def run(
     from circuitproof_lab.train.loop import Watcher
 
     study, where = load_study(recipe), device_of(device)
-    folder = out or Path("build") / study.name
+    folder = run_folder(out, study.name)
     before, tokens = study.source.plan.steps, study.source.tokens_per_step
     with progress(study.name, study.training_steps) as bar:
 

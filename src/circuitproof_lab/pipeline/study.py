@@ -21,6 +21,7 @@ from circuitproof.forward.frozen import open_model
 from circuitproof.proof.verdict import EXIT_CODES, Verdict, worst
 from circuitproof_lab.pipeline import construction
 from circuitproof_lab.pipeline.engine import RunStage, StageName, follow, written
+from circuitproof_lab.pipeline.environment import environment
 from circuitproof_lab.pipeline.localisation import generations
 from circuitproof_lab.pipeline.norm_recipe import NormRecipe
 from circuitproof_lab.pipeline.sizes import model_size, training_size
@@ -33,7 +34,7 @@ from circuitproof_lab.pipeline.study_base import (
     remove_base_norms,
     train_base,
 )
-from circuitproof_lab.pipeline.study_end import end_of, environment
+from circuitproof_lab.pipeline.study_end import end_of
 from circuitproof_lab.pipeline.study_recipe import Study
 from circuitproof_lab.pipeline.study_tasks import (
     begin_artifact,

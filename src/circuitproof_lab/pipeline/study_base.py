@@ -15,13 +15,13 @@ from circuitproof_lab.pipeline.construction_recipe import QualityBudget
 from circuitproof_lab.pipeline.engine import RunStage, written
 from circuitproof_lab.pipeline.ledger import Ledger
 from circuitproof_lab.pipeline.localisation import LEDGER, declared_run
-from circuitproof_lab.pipeline.manifest import Development, Split
 from circuitproof_lab.pipeline.norm_recipe import NormRecipe
 from circuitproof_lab.pipeline.prompts import PromptSource, TaskPrompts
 from circuitproof_lab.pipeline.protocol import Protocol, Templates
 from circuitproof_lab.pipeline.recipe import Recipe
+from circuitproof_lab.pipeline.splits import Development, Rounds, Split, deal_rounds
 from circuitproof_lab.pipeline.stages.domain import narrowed, spare_rows
-from circuitproof_lab.pipeline.stages.gate import GatedRun, Rounds, rounds_of
+from circuitproof_lab.pipeline.stages.gate import GatedRun
 from circuitproof_lab.pipeline.stages.remove_norms import remove_norms
 from circuitproof_lab.pipeline.stages.train import CORPUS, MODEL, material_of, train_recipe
 from circuitproof_lab.pipeline.stages.viability import viability_of
@@ -89,7 +89,7 @@ def ask_base(work: StudyWork) -> StudyWork:
     pools = [_pool(work, task) for task in work.study.tasks]
     declared = _protocol(work.study, written(work.site, "base"), pools)
     run = work.run.within("localisation")
-    dealt = [rounds_of(declared, pool) for pool in pools]
+    dealt = [deal_rounds(declared, pool) for pool in pools]
     job = declared_run(declared, dealt, run, Ledger(run.folder / LEDGER))
     tasks = tuple(_asked(work, job, rounds) for rounds in dealt)
     viable = tuple(task.rounds for task in tasks if task.report.viability.is_viable)

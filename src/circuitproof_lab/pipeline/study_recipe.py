@@ -19,9 +19,9 @@ from circuitproof_lab.distill.calibrate import Calibration, Rung, refuse_aimless
 from circuitproof_lab.distill.heal import TERMS, Draw, Treatment, Weighing
 from circuitproof_lab.distill.migrate import LesionGates
 from circuitproof_lab.pipeline.construction_recipe import RungChoice, read_rungs
-from circuitproof_lab.pipeline.norm_recipe import NormRecipe, load_norm_recipe
+from circuitproof_lab.pipeline.norm_recipe import NormRecipe, codec_with_removals
 from circuitproof_lab.pipeline.protocol import Generation, ProgramBounds, Templates
-from circuitproof_lab.pipeline.recipe import Recipe, codec_in
+from circuitproof_lab.pipeline.recipe import Recipe, refuse_names
 from circuitproof_lab.records.viability import Narrowing
 from circuitproof_lab.train.loop import TrainingPlan
 from circuitproof_lab.train.tokenised import ByteTokens, CorpusSource
@@ -133,9 +133,7 @@ class Study:
 
 def load_study(path: Path) -> Study:
     """Read a study; paths in it are relative to its own folder."""
-    codec = codec_in(path.parent).knowing(
-        {NormRecipe: lambda fields, key: load_norm_recipe(path.parent / fields.text(key))}
-    )
+    codec = codec_with_removals(path.parent)
     with reading(of_kind(read_toml(path), path.name, FileKind.STUDY), path.name) as fields:
         base = _read_base(codec, fields)
         tasks = fields.each("tasks", lambda part: _read_task(codec, part))
@@ -193,9 +191,7 @@ def _refuse_misfit(study: Study, where: str) -> None:
         raise InputError(f"{where}: the base is trained on something else than text in tokens; want a corpus")
     if isinstance(base, Recipe):
         study.refuse_unfit_base(Declaration(base.architecture, NO_PROGRAMS, None), f"{where}.calibration")
-    names = [task.name for task in study.tasks]
-    if not names or len(set(names)) != len(names) or not all(name.isidentifier() for name in names):
-        raise InputError(f"{where}.tasks are {names}, want some, with distinct plain names")
+    refuse_names([task.name for task in study.tasks], f"{where}.tasks")
     for task in study.tasks:
         slots = task.slots if isinstance(task, Templates) else study.domain.strata
         if unknown := [name for name in study.domain.strata if name not in slots]:

@@ -11,8 +11,9 @@ from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.pipeline.construction import Artifact
 from circuitproof_lab.pipeline.construction_recipe import QualityBudget
+from circuitproof_lab.pipeline.splits import Rounds
 from circuitproof_lab.pipeline.stages.calibrate import ArtifactBuild
-from circuitproof_lab.pipeline.stages.gate import GatedRun, Rounds
+from circuitproof_lab.pipeline.stages.gate import GatedRun
 from circuitproof_lab.pipeline.stages.remove_norms import Watchers
 from circuitproof_lab.pipeline.stages.synthesise import Installed
 from circuitproof_lab.pipeline.study_recipe import Study

@@ -8,8 +8,9 @@ import pytest
 import bundle_maker as maker
 from bundle_maker import Bundle, architecture, every_edge, random_bundle
 from circuitproof_check.main import Beside, Outcome, inspect
-from enclosed_claims import GPT, NEOX, PLAIN, answered, prover_of, remarked
+from enclosed_claims import GPT, NEOX, PLAIN, answered, prover_of, remarked, settled
 from enclosed_twin import EnclosedProver
+from measures_oracle import MEASURES, evaluated, measured, replaying
 
 
 @pytest.mark.parametrize("size", [GPT, NEOX, PLAIN], ids=["GPT", "NEOX", "PLAIN"])
@@ -28,6 +29,27 @@ def test_with_the_operations_that_the_sentence_names_the_claim_is_judged(size, a
     named = re.search(r"--operations (\d+)$", few.reason)
     assert named is not None, few.reason
     assert inspect(bundle, Beside(operations=int(named[1]))).outcome is judged
+
+
+@pytest.mark.parametrize("without", [[], [1]])
+@pytest.mark.parametrize(
+    "ablation", ["zero", {"kind": "mean", "over": "all", "prompts": [[1, 2], [3, 4, 5]]}]
+)
+def test_measures_are_judged_with_the_operations_that_the_sentence_names(ablation, without, tmp_path):
+    """Losses take an exp of each candidate's logit and two logarithms."""
+    prover = prover_of(GPT, 3)
+    prover.claim["circuit"]["ablation"], prover.found = ablation, {}
+    settled(prover)
+    for kind in MEASURES:
+        evaluated(prover, measured(prover, kind, without if kind.startswith("recovered") else ()))
+    bundle = remarked(replaying(prover, 2, [0, 1])).write(tmp_path / "bundle")
+    judged = inspect(bundle, Beside())
+    assert judged.outcome is Outcome.VALID, judged.reason
+    few = inspect(bundle, Beside(operations=60_000))
+    named = re.search(r"--operations (\d+)$", few.reason)
+    assert (few.outcome, named is None) == (Outcome.INCOMPLETE, False), few.reason
+    assert named is not None
+    assert inspect(bundle, Beside(operations=int(named[1]))).outcome is Outcome.VALID
 
 
 def wide(precision: int) -> Bundle:

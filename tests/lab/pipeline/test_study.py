@@ -26,7 +26,7 @@ from circuitproof.tasks.rules import ClassTable
 from circuitproof_check.main import Outcome, check
 from circuitproof_lab.pipeline.ledger import Burned, Declared, Ledger, Retired, Viewed
 from circuitproof_lab.pipeline.localisation import LEDGER
-from circuitproof_lab.pipeline.manifest import Split
+from circuitproof_lab.pipeline.splits import Split
 from circuitproof_lab.pipeline.study import StudyReport, run_study
 from circuitproof_lab.pipeline.study_recipe import Study, load_study
 from circuitproof_lab.records.blocks import BlockRegression

@@ -18,11 +18,12 @@ from circuitproof.proof.claim import Claim
 from circuitproof.proof.inexact import in_its_arithmetic
 from circuitproof.proof.properties.catalogue import four_properties
 from circuitproof.proof.properties.equivalence import Equivalence
+from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.lesion_identity import identity_with
 from circuitproof.proof.trim import trim
 from circuitproof.proof.verdict import Battery, Verdict
 from circuitproof_lab.distill.lesion import Behaviour
-from circuitproof_lab.records.proof import WITNESSES, NecessityWitnesses, NeededEdge
+from circuitproof_lab.records.proof import PROOF, WITNESSES, KeptVerdicts, NecessityWitnesses, NeededEdge
 
 CIRCUIT, BUNDLE = "circuit.json", "bundle"
 
@@ -82,6 +83,29 @@ def provable(claim: Claim) -> tuple[Claim, Mapping[str, str]]:
     reasons = {prop.kind: prop.cannot_prove(whole) for prop in whole.properties}
     left = tuple(prop for prop in whole.properties if reasons[prop.kind] is None)
     return replace(whole, properties=left), {str(kind): why for kind, why in reasons.items() if why}
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedProof:
+    """What the files of a finished proof say: no more than verdicts, so that nothing is proved again."""
+
+    claim: CircuitClaim
+    circuit: Circuit
+    """Trimmed."""
+    verdicts: Mapping[Kind, Verdict]
+    bundle: Path
+
+
+def prove_once(run: Run, asked: CircuitClaim) -> FinishedProof:
+    """Return what `prove_circuit` finds, or what it found before."""
+
+    def prove_all() -> KeptVerdicts:
+        battery = prove_circuit(run, asked).battery
+        return KeptVerdicts({str(answer.prop.kind): answer.verdict for answer in battery.answers})
+
+    circuit, kept = trimmed(run, asked), run.record(PROOF, KeptVerdicts, prove_all)
+    verdicts = {Kind(name): verdict for name, verdict in kept.verdicts.items()}
+    return FinishedProof(asked, circuit, verdicts, run.folder / asked.bundle_folder)
 
 
 def _witnesses(battery: Battery) -> NecessityWitnesses:
