@@ -17,13 +17,13 @@ from circuitproof.files.reading import Fields, write_rational
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
 from circuitproof.models.declaration import read_declaration
-from circuitproof.proof.arithmetic import EnclosedNumbers
+from circuitproof.proof.arithmetic import bits_of
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import Counterexample, counterexample
 from circuitproof.proof.effort import Effort, Pace
 from circuitproof.proof.evidence import Open
-from circuitproof.proof.inexact import is_exact
+from circuitproof.proof.inexact import in_its_arithmetic
 from circuitproof.proof.properties.bounds import parse_bounds
 from circuitproof.proof.properties.catalogue import PROPERTIES
 from circuitproof.proof.properties.kinds import Kind
@@ -123,8 +123,7 @@ class Verification:
     @property
     def precision(self) -> int | None:
         """Return with how many bits logits are enclosed, if they are."""
-        arithmetic = self.battery.claim.arithmetic
-        return arithmetic.precision if isinstance(arithmetic, EnclosedNumbers) else None
+        return bits_of(self.battery.claim.arithmetic)
 
     def counterexamples(self) -> Iterator[Counterexample]:
         """Return what refutes each refuted property."""
@@ -219,9 +218,7 @@ def claim_of(request: Request) -> Claim:
     else:
         _refuse_unasked(request.only_of_lists, task.name, "is about a pattern")
     claim = Claim(frozen, circuit, task, properties)
-    if not isinstance(task.domain, Domain) or is_exact(claim):
-        return claim
-    return replace(claim, arithmetic=EnclosedNumbers.up_to(request.effort.precision))
+    return in_its_arithmetic(claim, request.effort) if isinstance(task.domain, Domain) else claim
 
 
 def _refuse_unasked(flags: Sequence[str], task: str, why: str) -> None:

@@ -64,7 +64,7 @@ def _show(artifact: "Artifact") -> None:
         for state in artifact.states
     ]
     audited = ("model#", "circuit#", "heads silenced#", "circuit, each silenced#", "no circuit#")
-    columns = ("state", *audited, "worst radius#", "loss#", "passes")
+    columns = ("state", *audited, f"worst {artifact.states[0].aim}#", "loss#", "passes")
     count = artifact.states[0].audit.prompts
     show_table(f"{artifact.task}: right of {count} prompts, in FP32; * is the model of record", columns, rows)
     proof, claim = artifact.proof, artifact.proof.battery.claim

@@ -59,13 +59,14 @@ def _proof_of(report: TaskReport, folder: Path) -> tuple[KeptProof, ...]:
         return ()
     proof = report.artifact.proof
     bundle, record = _below(proof.bundle, folder), record_of(proof.battery, proof.seconds)
-    return (KeptProof(claim=report.task, bundle=bundle, has_base=True, proof=record),)
+    operations = None if report.checked is None else report.checked.operations
+    return (KeptProof(claim=report.task, bundle=bundle, has_base=True, proof=record, operations=operations),)
 
 
 def _limits_of(report: TaskReport, folder: Path) -> tuple[KeptProof, ...]:
     """Return the bundle of what lies beyond the domain, which stands beside its record."""
     limits = report.limits
-    if limits is None:
+    if not isinstance(limits, PatternLimits):
         return ()
     (file,) = (folder / report.task).rglob(LIMITS)
     bundle, record = _below(file.parent / BUNDLE, folder), _record_of_limits(limits)

@@ -23,7 +23,7 @@ from circuitproof_lab.records.checked import CheckedBundle
 from circuitproof_lab.records.domain import DeclaredDomain
 from circuitproof_lab.records.gate import GateOutcome
 from circuitproof_lab.records.healing import Healed
-from circuitproof_lab.records.limits import PatternLimits
+from circuitproof_lab.records.limits import NoLimits, PatternLimits
 from circuitproof_lab.records.viability import Viability
 from circuitproof_lab.train.data import CorpusData
 from circuitproof_lab.train.tokenised import TokenisedCorpus
@@ -46,7 +46,7 @@ class TaskReport:
     """Extracted again from the circuit of the programs."""
     artifact: Artifact | None = None
     checked: CheckedBundle | None = None
-    limits: PatternLimits | None = None
+    limits: PatternLimits | NoLimits | None = None
     healed: Healed | None = None
     stopped: str | None = None
     """Why the task ended early, in one sentence."""
