@@ -192,6 +192,7 @@ def facts(judged: Judged) -> dict[str, object]:
         "ablation": claim.ablation.kind,
         **({} if claim.ablation.is_zero else {"cut": _prompts_at_cut_edges(claim.ablation)}),
         "prompts": judged.prompts,
+        **({"detached": True} if claim.is_detached else {}),
         **({"arithmetic": "enclosed", "precision": judged.precision} if claim.is_enclosed else {}),
         "compared": {
             "model": None if beside.against is None else str(beside.against),
