@@ -37,7 +37,7 @@ from .reading import (
 from .summary import LONGEST_LINE, Beside, Judged, assumptions, facts, sentence
 from .task import check_task
 from .tensors import Tensor, Weights, read_safetensors, stored_size
-from .work import ExceededError, allow, allow_more, usual
+from .work import ExceededError, allow, allow_more, only_foresee, usual
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -195,6 +195,8 @@ def _judge(bundle: Path, beside: Beside) -> Report:
     require("bundles_have_their_files_alone", not strange, "bundle", strange)
     size = sum(map(sealed.size, (CLAIM, DOMAIN, CERTIFICATE)))
     allow(beside.operations or usual(size))
+    if beside.only_foreseen:
+        only_foresee()
     files = {name: sealed.read(name) for name in (CLAIM, DOMAIN, CERTIFICATE)}
     stated, domain, certificate = (parse_json(content, name) for name, content in files.items())
     claim = with_unreached(read_claim(stated, domain, files[DOMAIN]))

@@ -33,6 +33,8 @@ class Beside:
     base: Path | None = None
     task: Path | None = None
     operations: int | None = None
+    only_foreseen: bool = False
+    """Whether to end, incomplete, once it is known how much work it is."""
 
 
 @dataclass(frozen=True, slots=True)

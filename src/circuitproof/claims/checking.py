@@ -26,7 +26,7 @@ from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.loading import load_task
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.checker import declared, run_checker
-from circuitproof_check.main import Outcome, Report
+from circuitproof_check.main import UNHELD, Outcome, Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +207,8 @@ def _read_report(said: str) -> Report:
 
 def _compared(report: Report, proof: ProofFolder, *, has_models: bool) -> Report:
     """Return the report on a bundle, which is invalid if it states another claim than the file does."""
+    if report.reason == UNHELD:
+        return replace(report, reason="its bundle holds no weights: say where the model is, --where NAME=DIR")
     if not report.claim or is_meant(proof, has_models=has_models):
         return report
     reason = "the bundle states another claim than the claims file: another circuit, task or property"
