@@ -11,7 +11,7 @@ from .architecture import tensor_shapes
 from .case import Case, split
 from .claim import Claim, Property
 from .reading import require, text
-from .tensors import StoredTensor
+from .tensors import DigestedTensor
 
 
 def frozen_names(claim: Claim) -> list[str]:
@@ -56,7 +56,7 @@ def check_tables(claim: Claim, claimed: Property) -> None:
 
 def check_table(
     table: Mapping[str, str],
-    full: Mapping[str, StoredTensor],
+    full: Mapping[str, DigestedTensor],
     shapes: Mapping[str, tuple[int, ...]],
     where: str,
 ) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 from . import FORMAT, __version__
 from .claim import read_claim, with_unreached
 from .forward import Forward
-from .model import Model, check_base, check_declared, check_rows, check_tensors, open_model
+from .model import ModelDirectory, check_base, check_declared, check_rows, check_tensors, open_model
 from .patterns.walk import shown_count
 from .properties import Verdict, judge
 from .reading import (
@@ -225,7 +225,7 @@ def _judge(bundle: Path, beside: Beside) -> Report:
     return replace(_report(judged), files=files, tensors=tensors if claim.is_detached else {})
 
 
-def _model(directory: Path | None, beside: Beside) -> Model | None:
+def _model(directory: Path | None, beside: Beside) -> ModelDirectory | None:
     """Return a model that the bundle is compared with; whoever named it wants its digests."""
     if directory is None:
         return None

@@ -19,14 +19,14 @@ from .reading import (
     parse_json,
     require,
 )
-from .tensors import Slice, StoredTensor, Tensor, stored_size, stream_safetensors
+from .tensors import DigestedTensor, Slice, Tensor, stored_size, stream_safetensors
 from .work import NUMBER, paid, spend
 
 DECLARATION, WEIGHTS = "model.json", "weights.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelDirectory:
     """A model directory: what it declares, and its files, of which the tensors are not read yet."""
 
     sealed: Sealed
@@ -44,7 +44,7 @@ class Model:
         """Return the operations to digest all tensors, each by itself and all as one file."""
         return self.sealed.size(WEIGHTS) >> (DIGESTED - 1)
 
-    def tensors(self, slices: Mapping[str, Slice]) -> dict[str, StoredTensor]:
+    def tensors(self, slices: Mapping[str, Slice]) -> dict[str, DigestedTensor]:
         """Read the tensors one after the other, and keep the rows that a claim lists."""
         shapes = tensor_shapes(self.architecture, self.lines)
         most = stored_size({name: Slice(shape, None, "") for name, shape in shapes.items()})
@@ -52,7 +52,7 @@ class Model:
             return stream_safetensors(file, slices, named(self.sealed.directory / WEIGHTS))
 
 
-def open_model(directory: Path) -> Model:
+def open_model(directory: Path) -> ModelDirectory:
     """Read what a model directory declares."""
     sealed = open_sealed(directory)
     if missing := sorted({DECLARATION, WEIGHTS} - sealed.digests.keys()):
@@ -63,10 +63,10 @@ def open_model(directory: Path) -> Model:
     declared = mapping(parse_json(sealed.read(DECLARATION), where), where)
     size = read_architecture(declared.get("architecture"), where)
     lines, programs = read_programs(declared.get("programs", {}), where, size)
-    return Model(sealed, size, lines, programs, declared.get("alphabet"))
+    return ModelDirectory(sealed, size, lines, programs, declared.get("alphabet"))
 
 
-def check_declared(model: Model, claim: Claim, alphabet: list[object] | None = None) -> bool:
+def check_declared(model: ModelDirectory, claim: Claim, alphabet: list[object] | None = None) -> bool:
     """Demand that the claim, and a task's alphabet, are as a model declares itself.
 
     Return whether it tells the names of tokens.
@@ -81,7 +81,7 @@ def check_declared(model: Model, claim: Claim, alphabet: list[object] | None = N
     return names is not None
 
 
-def check_tensors(model: Model, claim: Claim) -> dict[str, Tensor]:
+def check_tensors(model: ModelDirectory, claim: Claim) -> dict[str, Tensor]:
     """Demand that each tensor that a claim lists has the digest of the model's.
 
     Return the model's: of each the rows that the claim lists; whole ones only where the bundle holds none,
@@ -109,7 +109,7 @@ def check_rows(claim: Claim, tensors: Mapping[str, Tensor], of_model: Mapping[st
             require("rows_are_of_the_model", is_same, f"tensor {name}", row)
 
 
-def check_base(model: Model, claim: Claim) -> None:
+def check_base(model: ModelDirectory, claim: Claim) -> None:
     """Demand that the base of a lesion identity is a model directory."""
     claimed = _identities(claim)
     require("a_base_is_claimed", claimed, "base", model.sealed.directory)

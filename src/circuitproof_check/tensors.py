@@ -54,7 +54,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredTensor:
+class DigestedTensor:
     """A tensor of a model: its shape, the digest of all of it, and the rows of it that are wanted."""
 
     shape: tuple[int, ...]
@@ -159,7 +159,7 @@ def read_safetensors(content: bytes, where: str) -> dict[str, Tensor]:
     return {name: Tensor(shape, content[start + a : start + b]) for name, (a, b, shape) in spans.items()}
 
 
-def stream_safetensors(file: Streamed, slices: Mapping[str, Slice], where: str) -> dict[str, StoredTensor]:
+def stream_safetensors(file: Streamed, slices: Mapping[str, Slice], where: str) -> dict[str, DigestedTensor]:
     """Return what a safetensors file holds, read a part at a time; only the rows of `slices` are kept."""
     length = int.from_bytes(file.read(min(_LENGTH, file.size)), "little")
     left = max(0, file.size - _LENGTH)
@@ -168,7 +168,7 @@ def stream_safetensors(file: Streamed, slices: Mapping[str, Slice], where: str) 
     return {name: _stream_tensor(file, spans[name][2], slices.get(name)) for name in ordered}
 
 
-def _stream_tensor(file: Streamed, shape: tuple[int, ...], part: Slice | None) -> StoredTensor:
+def _stream_tensor(file: Streamed, shape: tuple[int, ...], part: Slice | None) -> DigestedTensor:
     """Read a tensor, digest it, and keep the rows that a claim lists: all of them, some, or none."""
     row = max(1, _NUMBER * prod(shape[1:]))
     size, step = _NUMBER * prod(shape), max(1, CHUNK // row) * row
@@ -185,7 +185,7 @@ def _stream_tensor(file: Streamed, shape: tuple[int, ...], part: Slice | None) -
             places = (row * index - start for index in part.rows[begin:end])
             kept += [chunk[place : place + row] for place in places]
     found = shape if part is None or part.rows is None else (len(part.rows), *shape[1:])
-    return StoredTensor(shape, digest.hexdigest(), Tensor(found, b"".join(kept)))
+    return DigestedTensor(shape, digest.hexdigest(), Tensor(found, b"".join(kept)))
 
 
 def _read_header(content: bytes, size: int, where: str) -> dict[str, tuple[int, int, tuple[int, ...]]]:
