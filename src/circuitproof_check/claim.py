@@ -89,6 +89,8 @@ class Claim:
     """The circuit that agreement is claimed with."""
     declared: DeclaredPattern | None = None
     """The pattern that the claim is about, where the prompts are only those that are shown."""
+    is_detached: bool = False
+    """Whether the tensors are not in the bundle, but only in a model."""
     unreached: int = 0
     """How many prompts there are whose logits the perturbation of robustness does not reach."""
 
@@ -151,8 +153,11 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     """Read the statement and its prompts."""
     check_format(mapping(value, "claim").get("format"), "circuitproof claim 3")
     names = ("architecture", "programs", "circuit", "task", "domain", "weights", "properties")
-    _, reckoned, *stated = fields(value, "claim", "format", "arithmetic", *names)
-    sizes, programs, circuit, task, pinned, weights, properties = stated
+    told = ("detached",) if "detached" in mapping(value, "claim") else ()
+    _, reckoned, *stated = fields(value, "claim", "format", "arithmetic", *names, *told)
+    sizes, programs, circuit, task, pinned, weights, properties, *detached = stated
+    is_told = all(one is True for one in detached)
+    require("detached_is_true_or_left_out", is_told, "claim.detached", *detached)
     require("arithmetic_is_known", reckoned in ("exact", "enclosed"), "claim.arithmetic", reckoned)
     size = read_architecture(sizes, "claim.architecture")
     lines, parsed = read_programs(programs, "claim.programs", size)
@@ -174,6 +179,7 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     others = [one for one in claimed if one.kind == "agreement"]
     return Claim(
         is_enclosed=reckoned == "enclosed",
+        is_detached=any(one is True for one in detached),
         architecture=size,
         lines=lines,
         programs=parsed,

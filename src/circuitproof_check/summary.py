@@ -34,6 +34,8 @@ class Beside:
     base: Path | None = None
     task: Path | None = None
     operations: int | None = None
+    only_foreseen: bool = False
+    """Whether to end, incomplete, once it is known how much work it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,7 @@ def facts(judged: Judged) -> dict[str, object]:
         "ablation": claim.ablation.kind,
         **({} if claim.ablation.is_zero else {"cut": _prompts_at_cut_edges(claim.ablation)}),
         "prompts": judged.prompts,
+        **({"detached": True} if claim.is_detached else {}),
         **({"arithmetic": "enclosed", "precision": judged.precision} if claim.is_enclosed else {}),
         "compared": {
             "model": None if beside.against is None else str(beside.against),

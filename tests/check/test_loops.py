@@ -35,12 +35,12 @@ FREE: dict[str, str] = {
         enclosed/leads: NormedLeads._rival 2
         forward: CircuitRun._turned
         forward: CircuitRun._embedded
-        main: _judge 5
+        main: _judge 6
         measures: _evaluated 2
         measures: proved
         main: _refuse_path
         main: _report
-        model: _read_model 2
+        model: open_model 2
         architecture: embedding
         patterns/walk: Walk._check_prompt 2
         patterns/walk: Walk._least
@@ -59,7 +59,7 @@ FREE: dict[str, str] = {
         ablation: check_covered
         claim: _read_other
         claim: check_positions
-        claim: read_claim 2
+        claim: read_claim 3
         claim: with_unreached
         identity: check_table
         identity: check_tables 4
@@ -67,8 +67,8 @@ FREE: dict[str, str] = {
         identity: proved 2
         identity: refuted 2
         main: _printable
-        model: check_against 3
-        model: check_base 2
+        model: _identities
+        model: check_base
         patterns/shapes: Pattern.classes
         patterns/shapes: _read_shape 4
         patterns/shapes: _tokens
@@ -100,7 +100,8 @@ FREE: dict[str, str] = {
         task: _only_openers 6
         task: _read_answers 2
         task: _read_names
-        tensors: read_safetensors 2
+        tensors: _read_header 2
+        tensors: _stream_tensor
         tensors: stored_size
     """,
     "the words of a program's line were paid for by their letters": """

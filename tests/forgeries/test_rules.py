@@ -37,6 +37,7 @@ OPEN = {
     "patterns_have_a_mask",
     "patterns_are_exact",
     "measures_are_enclosed",
+    "weights_are_here_unless_detached",
 }
 """Rules whose forgeries prove nothing: without the rule nothing is found to be broken."""
 STOPS = {
@@ -164,9 +165,11 @@ changed(
 )
 changed("keys_are_the_named", lambda b: b.claim.update(note="trust me"))
 changed(
-    "bundles_have_five_files",
+    "bundles_have_their_files_alone",
     lambda b: setattr(b, "tamper", lambda files: files.update({"note.txt": b"trust me"})),
 )
+changed("weights_are_here_unless_detached", lambda b: b.claim.update(detached=True))
+changed("detached_is_true_or_left_out", lambda b: b.claim.update(detached=False))
 changed("numbers_are_fp32", set_file("weights.safetensors", lambda b: b.replace(b'"F32"', b'"I32"', 1)))
 changed("spans_fill_the_file", set_file("weights.safetensors", lambda b: b + bytes(4)))
 changed("tensors_are_the_claimed", lambda b: b.tensors.update(note=((1,), [1.0])), "tensors")

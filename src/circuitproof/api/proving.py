@@ -50,6 +50,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     deadline: float | None = None,
     progress: Progress | None = None,
     out: PathLike | None = None,
+    detached: bool = False,
 ) -> Verification:
     """Prove or refute what a circuit does on a task, in exact or enclosed numbers, over the FP32 weights.
 
@@ -59,7 +60,8 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     subset minimality (no smaller part is right), and accuracy, loss, logit difference and recovered
     difference, which are found and stated, or claimed as `bounds` say: ["accuracy >= 4046", "loss <= 0.13"].
     Without properties: those of the bounds, or else the first three, and those two that are given an
-    `epsilon` or a circuit. Without a `circuit`, all edges are kept. `out` is a new folder for a bundle.
+    `epsilon` or a circuit. Without a `circuit`, all edges are kept. `out` is a new folder for a bundle;
+    `detached` leaves the weights out of it, and whoever checks it gives the model.
 
     `candidates="all"` lets every token be the answer, in place of the task's candidates.
     `ablation` is "zero", "mean", "mean-all", what `cp.mean` or `cp.counterfactual` returns, or a file;
@@ -72,6 +74,8 @@ def verify(  # noqa: PLR0913  # a claim has these parts
 
         cp.verify(model, "quotes", circuit, epsilon="1/100").verdict is cp.Verdict.PROVED
     """
+    if detached and out is None:
+        raise InputError("detached does nothing without out, a place for the bundle; leave it out")
     opened, measured_on = model_at(model).frozen, _measured_on(device, measures=measure_floats)
     request = Request(
         model=opened,
@@ -83,6 +87,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
         place=_perturbed(at, positions),
         effort=_effort(effort, Effort()),
         find_limits=limits,
+        is_detached=detached,
         only_of_lists=("--measure-floats",) if measure_floats else (),
     )
     return _answered(request.at(paced(deadline, progress)), place_of(out), measured_on)

@@ -131,6 +131,7 @@ def _read_claim(folder: Path, models: Mapping[str, StatedModel], fields: Fields)
         fewest=_read_fewest(folder, fields, expected),
         base=_read_base(models, fields, expected),
         expected=expected,
+        is_detached=fields.has("detached") and fields.boolean("detached"),
         operations=fields.integer("operations", least=1) if fields.has("operations") else None,
     )
 

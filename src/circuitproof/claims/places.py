@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from circuitproof.bundle.files import CLAIM, WEIGHTS, claim_to_json
+from circuitproof.bundle.files import CLAIM, WEIGHTS, claim_to_json, is_detached
 from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.claims.file import ClaimsFile
 from circuitproof.claims.stated import StatedClaim
@@ -14,7 +14,7 @@ from circuitproof.files.codec import PositiveInt
 from circuitproof.files.reading import read_fields
 from circuitproof.files.records import read_record
 from circuitproof.files.sealed import MANIFEST
-from circuitproof.forward.frozen import Frozen, open_weights
+from circuitproof.forward.frozen import Frozen, WeightFile, open_weights
 from circuitproof.models.architecture import read_architecture
 from circuitproof.models.declaration import Declaration, read_program_lines
 from circuitproof.proof.claim import Claim
@@ -84,7 +84,15 @@ class ProofFolder:
         if not self.folder.exists():
             return False
         if self.is_there and is_bundle_of(self.bundle, claim):
-            return True
+            if is_detached(self.bundle) is self.claim.is_detached:
+                return True
+            held = "holds no weights" if is_detached(self.bundle) else "holds weights"
+            if not force:
+                raise InputError(
+                    f"{self.bundle} {held}, otherwise than the claims file says (detached); give --force to "
+                    "prove it again, or choose another place"
+                )
+            return False
         names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else {""}
         if names != {BUNDLE, RECORD}:
             raise InputError(f"{self.folder} is there and no proof of ours; choose another place")
@@ -113,7 +121,8 @@ def model_in(bundle: Path) -> Frozen:
     stated = read_fields(bundle / CLAIM)
     architecture = read_architecture(stated.fields("architecture"))
     programs = read_program_lines(stated.fields("programs"), architecture)
-    return Frozen(Declaration(architecture, programs, None), open_weights(bundle / WEIGHTS))
+    held = WeightFile(bundle, b"", {}) if is_detached(bundle) else open_weights(bundle / WEIGHTS)
+    return Frozen(Declaration(architecture, programs, None), held)
 
 
 def identity_in(bundle: Path) -> LesionIdentity | None:

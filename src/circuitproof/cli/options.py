@@ -170,6 +170,13 @@ Deadline = Annotated[
         show_default=False,
     ),
 ]
+DetachedOption = Annotated[
+    bool,
+    Option(
+        "--detached",
+        help="Leave the weights out of the bundle: whoever checks it gives the model with --against.",
+    ),
+]
 BundleOut = Annotated[
     Path | None, Option("--out", help="Write the bundle here."), Sealed("bundle", "claim.json")
 ]

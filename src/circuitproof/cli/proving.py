@@ -20,6 +20,7 @@ from circuitproof.cli.options import (
     CandidatesOption,
     CircuitFile,
     Deadline,
+    DetachedOption,
     DeviceOption,
     Epsilon,
     LimitsOption,
@@ -79,6 +80,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     measure_floats: MeasureFloats = False,
     device: DeviceOption = DeviceChoice.CPU,
     out: BundleOut = None,
+    detached: DetachedOption = False,
     as_json: AsJson = False,
 ) -> None:
     """Prove or refute what a circuit does on a task, in exact or enclosed numbers, with evidence to check."""
@@ -86,6 +88,8 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
     place = PerturbationSite(at, positions)
     _refuse_idle(context, engine, method, model, place)
+    if out is None:
+        refuse_idle(given(context, "detached"), "there is no --out, and so no bundle")
     request = Request(
         model=model,
         circuit=circuit,
@@ -97,6 +101,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         candidates=candidates,
         pattern=pattern,
         find_limits=limits,
+        is_detached=detached,
         only_of_patterns=given(context, "regions", "listed"),
         only_of_lists=given(context, "measure_floats", "method", "budget", "precision"),
     )
@@ -175,14 +180,12 @@ def _show_answers(
 
 
 def _show_bound(found: "Verification", model: Path) -> None:
-    """Say how the checker is told to do more than it usually does, where cut edges make that needed."""
-    from circuitproof.circuits.ablation import Zero
-
-    if found.bundle is None or isinstance(found.battery.claim.circuit.ablation, Zero):
+    """Say how the checker is told to do more than it usually does, where that is needed."""
+    if found.bundle is None:
         return
     from circuitproof.reports.checking_work import bound_needed
 
-    if (command := bound_needed(found.bundle, model)) is not None:
+    if (command := bound_needed(found.bundle, model, found.battery.claim)) is not None:
         show_note(f"checking this bundle is more work than the checker does unless told: {command}")
 
 

@@ -89,6 +89,8 @@ class Request:
     find_limits: bool = False
     """Whether to look for the largest part of a pattern on which a refuted claim is true."""
 
+    is_detached: bool = False
+    """Whether the bundle names its tensors and holds none."""
     only_of_patterns: tuple[str, ...] = ()
     """Options that were given and do nothing unless the task is about a pattern."""
     only_of_lists: tuple[str, ...] = ()
@@ -185,7 +187,7 @@ def verify(request: Request, out: Path | None) -> Verification:
     seconds = time.perf_counter() - begun
     if out is not None:
         with keeping(Verification(battery, seconds)):
-            write_bundle(out, battery)
+            write_bundle(out, battery, is_detached=request.is_detached)
     limits = None
     if request.find_limits:
         from circuitproof.verbs.limits import limits_of  # a list needs nothing that is about patterns

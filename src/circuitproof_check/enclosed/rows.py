@@ -11,9 +11,10 @@ from typing import ClassVar
 
 from circuitproof_check.exact import Vector, common_multiple, longest, projected
 from circuitproof_check.reading import require
-from circuitproof_check.work import NUMBER, STEP, spend, spend_numbers
+from circuitproof_check.work import NUMBER, STEP
 
 from . import functions
+from .prices import spend, spend_numbers
 
 
 @dataclass(frozen=True, slots=True)

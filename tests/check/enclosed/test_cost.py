@@ -2,11 +2,15 @@
 
 import re
 import time
+from types import SimpleNamespace
 
 import pytest
 
 import bundle_maker as maker
 from bundle_maker import Bundle, architecture, every_edge, random_bundle
+from circuitproof_check import work
+from circuitproof_check.architecture import Node
+from circuitproof_check.enclosed import cost
 from circuitproof_check.main import Beside, Outcome, inspect
 from enclosed_claims import GPT, NEOX, PLAIN, answered, prover_of, remarked, settled
 from enclosed_twin import EnclosedProver
@@ -29,6 +33,28 @@ def test_with_the_operations_that_the_sentence_names_the_claim_is_judged(size, a
     named = re.search(r"--operations (\d+)$", few.reason)
     assert named is not None, few.reason
     assert inspect(bundle, Beside(operations=int(named[1]))).outcome is judged
+    assert judged is Outcome.INVALID or int(named[1]) < 2 * work.spent()
+    foreseen = inspect(bundle, Beside(only_foreseen=True))
+    assert foreseen.outcome is Outcome.INCOMPLETE
+    assert re.fullmatch(r"about \d+ operations are needed, and \d+ are left", foreseen.reason)
+
+
+def test_places_that_prompts_share_are_foreseen_once():
+    """All pairs of six tokens have six beginnings: 42 places and not 72."""
+    pairs = [(a, b) for a in range(6) for b in range(6)]
+    claim = SimpleNamespace(ablation=SimpleNamespace(is_uniform=True))
+    assert cost._counts(claim, pairs) == cost.TokenCounts(42, 36, 6 + 2 * 36, 72)
+    claim.ablation.is_uniform = False
+    assert cost._counts(claim, pairs) == cost.TokenCounts(72, 36, 36 + 2 * 36, 72)
+
+
+def test_only_what_is_read_as_key_or_value_is_computed_everywhere():
+    """Queries, and what leads to the logits alone, are computed at the last position."""
+    head, mlp, end = Node(1), Node(2), Node(4)
+    everything = ((Node(0), head), (head, mlp), (mlp, end))
+    assert cost._read_everywhere(everything) == {Node(0)}
+    later = ((Node(0), head), (head, Node(3, 0, 2)), (mlp, Node(3, 0, 1)), (Node(3), end))
+    assert cost._read_everywhere(later) == {Node(0), head}
 
 
 @pytest.mark.parametrize("without", [[], [1]])
