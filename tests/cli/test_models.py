@@ -144,7 +144,7 @@ def test_a_gpt2_is_imported_told_and_exported(run, tmp_path):
     assert "its logits were not compared with those of transformers; --compare does so" in out
     assert "LayerNorm has no exact value" in out
     assert run("model", tmp_path / "model")[0] == 0
-    code, out, err = run("logits", "--model", tmp_path / "model", "--prompt", "1 2")
+    code, out, err = run("logits", "--model", tmp_path / "model", "--tokens", "1 2", "--candidates", "1 2")
     assert (code, err) == (0, "")
     code, out, err = run("verify", "--model", tmp_path / "model", "--task", _task(tmp_path))
     assert (code, out) == (3, "")
