@@ -128,7 +128,7 @@ ROWS: tuple[GalleryModel | KeptModel, ...] = (
     KeptModel(
         name="code-lm",
         model="a language model of Python's standard library, with programs in the place of some heads",
-        claim="three edges close quotes, three decide brackets, also on every prompt with one opener",
+        claim="three edges close quotes on every prompt with one opener, three decide brackets on 1,280",
         recipe="recipes/code-lm.toml",
         file="evidence/code-lm/claims.toml",
     ),
