@@ -1,4 +1,4 @@
-# `make demo` finds, proves and checks the toy model's circuits; `make test` sets up and runs the tests.
+# `make demo` finds, proves and checks the toy models' circuits, exact and softmax; `make test` sets up and runs the tests.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -19,6 +19,10 @@ demo: $(READY)
 	$(BIN)/python -I -m circuitproof_check build/demo/bundles/brackets --against build/demo/training/model
 	-$(BIN)/circuitproof minimal --model build/demo/training/model --task quotes --out build/demo/bundles/fewest-edges --force
 	$(BIN)/circuitproof remove-norm recipes/toy-norm-free.toml --out build/demo/norm-free
+	$(BIN)/circuitproof train recipes/toy-softmax.toml --out build/demo-softmax/run
+	$(BIN)/circuitproof extract --model build/demo-softmax/run/model --task quotes --out build/demo-softmax/circuit.json --force
+	$(BIN)/circuitproof verify --model build/demo-softmax/run/model --task quotes --circuit build/demo-softmax/circuit.json --epsilon 1/100 --out build/demo-softmax/bundle --force
+	$(BIN)/python -I -m circuitproof_check build/demo-softmax/bundle --against build/demo-softmax/run/model
 	@$(BIN)/circuitproof report build/demo --out build/demo.html --force || [ $$? = 4 ]  # the fewest edges may be undecided
 
 # With COVERAGE set, branch coverage is measured and must reach its floor; that takes about twice as long.
