@@ -213,7 +213,7 @@ BEGINNINGS: dict[Callable[[Path, Path], None], tuple[str, ...]] = {
     begin_training: (
         *("code-lm-baseline", "code-lm-source", "gpt2-baseline", "gpt2-source", "text"),
         *("own-closing-tags", "own-first-letter", "own-indirect-object", "own-subject-verb"),
-        *("toy", "toy-band", "toy-control", "toy-norms-base", "toy-plain"),
+        *("toy", "toy-band", "toy-control", "toy-norms-base", "toy-plain", "toy-softmax"),
     ),
     begin_removal: ("code-lm-base", "code-lm-norm-free", "gpt2-base", "text-norm-free", "toy-norm-free"),
     begin_variants: ("code-lm-variants", "gpt2-variants", "toy-norms"),
