@@ -136,7 +136,7 @@ def test_the_page_makes_a_model_elsewhere(tmp_path):
 
 
 def test_a_gpt2_is_imported_told_and_exported(run, tmp_path):
-    """Its operators are told, a proof over a pattern is refused in one sentence, and it goes back as it came."""
+    """Its operators are told, a proof over a pattern is refused, and it goes back as it came."""
     source = write_gpt2(tmp_path / "source")
     code, out, err = run("import-hf", source, "--out", tmp_path / "model")
     assert (code, err) == (0, "")
