@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from circuitproof.arithmetic import limbs, transcendental
-from circuitproof.arithmetic.limbs import BITS, Integers, Limbs, Parts, carried, limbs_of
+from circuitproof.arithmetic.limbs import BITS, Integers, LimbParts, Limbs, carried, limbs_of
 from circuitproof.models.operators import GeluForm
 
 _GUARD = 24
@@ -32,7 +32,7 @@ _START_RIGHT = 41
 def floor_exp(arguments: Limbs, precision: int) -> Limbs:
     """Return ⌊2^p·exp(t)⌋ for arguments t of at most zero."""
 
-    def approximate(some: Limbs, count: int) -> tuple[Limbs, Parts]:
+    def approximate(some: Limbs, count: int) -> tuple[Limbs, LimbParts]:
         return _exp(_size(some), count, BITS * count - precision)
 
     def exact(some: Integers) -> Integers:
@@ -44,7 +44,7 @@ def floor_exp(arguments: Limbs, precision: int) -> Limbs:
 def floor_gelu(arguments: Limbs, form: GeluForm, precision: int) -> Limbs:
     """Return ⌊2^p·gelu(x)⌋."""
 
-    def approximate(some: Limbs, count: int) -> tuple[Limbs, Parts]:
+    def approximate(some: Limbs, count: int) -> tuple[Limbs, LimbParts]:
         return _gelu_tanh(some, count, BITS * count - precision)
 
     def exact(some: Integers) -> Integers:
@@ -59,7 +59,7 @@ def _floors(
     arguments: Limbs,
     precision: int,
     farthest: int,
-    approximate: Callable[[Limbs, int], tuple[Limbs, Parts]],
+    approximate: Callable[[Limbs, int], tuple[Limbs, LimbParts]],
     exact: Callable[[Integers], Integers],
 ) -> Limbs:
     """Return values rounded down: approximated up to a distance from zero, where that leaves no doubt."""
@@ -79,7 +79,7 @@ def _floors_of(
     some: Limbs,
     precision: int,
     farthest: int,
-    ways: tuple[Callable[[Limbs, int], tuple[Limbs, Parts]], Callable[[Integers], Integers]],
+    ways: tuple[Callable[[Limbs, int], tuple[Limbs, LimbParts]], Callable[[Integers], Integers]],
 ) -> Limbs:
     count = -(-(precision + _GUARD) // BITS)
     guard = BITS * count - precision
@@ -96,7 +96,7 @@ def _floors_of(
     return limbs.where(is_certain, found, limbs_of(settled))
 
 
-def _whole(numbers: Limbs, precision: int) -> Parts:
+def _whole(numbers: Limbs, precision: int) -> LimbParts:
     """Return numbers as integers, rounded down, or a large one where they are larger."""
     whole = limbs.shift(numbers, -precision).parts
     small = whole[0] if len(whole) == 1 else np.where((whole[1:] == 0).all(axis=0), whole[0], 1 << BITS)
@@ -107,7 +107,7 @@ def _size(numbers: Limbs) -> Limbs:
     return carried(np.where(numbers.is_negative, -numbers.parts, numbers.parts))
 
 
-def _low_bits(numbers: Limbs, bits: int) -> Parts:
+def _low_bits(numbers: Limbs, bits: int) -> LimbParts:
     """Return so many of the last bits, at most 62, of numbers that are not negative."""
     parts = numbers.parts[: -(-bits // BITS)]
     places = BITS * np.arange(len(parts)).reshape(-1, *(1,) * len(numbers.shape))
@@ -134,7 +134,7 @@ def _product(left: Limbs, right: Limbs, count: int) -> Limbs:
     return Limbs(found[1:] if len(found) > 1 else np.zeros_like(found))
 
 
-def _exp(sizes: Limbs, count: int, guard: int) -> tuple[Limbs, Parts]:
+def _exp(sizes: Limbs, count: int, guard: int) -> tuple[Limbs, LimbParts]:
     """Return exp(−t) for t given in units of 2^-p, and how many units of 2^-w it may be wrong.
 
     exp(−t) = 2^-k · exp(r), r from 0 to log 2 and a little more; log 2 is less than 3/2 units too small, so r
@@ -157,7 +157,7 @@ def _exp(sizes: Limbs, count: int, guard: int) -> tuple[Limbs, Parts]:
     return _halved(value, halvings), 4 * halvings + 8 * count + 24
 
 
-def _halved(values: Limbs, times: Parts) -> Limbs:
+def _halved(values: Limbs, times: LimbParts) -> Limbs:
     """Return numbers that are not negative, each halved so often, rounded down."""
     whole, rest = np.divmod(times, BITS)
     parts, height = values.parts, len(values.parts)
@@ -182,7 +182,7 @@ def _powers(small: Limbs, count: int) -> Limbs:
     return total
 
 
-def _gelu_tanh(arguments: Limbs, count: int, guard: int) -> tuple[Limbs, Parts]:
+def _gelu_tanh(arguments: Limbs, count: int, guard: int) -> tuple[Limbs, LimbParts]:
     """Return x/(1 + exp(−v)), or −y·exp(−v)/(1 + exp(−v)) where x = −y, with v = 2c·y + 2ca·y³.
 
     With y < X, y² is less than count units too small, so 2c + 2ca·y² less than 2·count + X² + 1, v less than

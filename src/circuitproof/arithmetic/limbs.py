@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 Integers: TypeAlias = npt.NDArray[Any]
 """An array of machine integers or of Python integers."""
-Parts: TypeAlias = npt.NDArray[np.int64]
+LimbParts: TypeAlias = npt.NDArray[np.int64]
 
 BITS = 22
 _MASK = (1 << BITS) - 1
@@ -33,7 +33,7 @@ _MOST_AT_ONCE = 1 << 19
 class Limbs:
     """An array of integers: Σ parts[k]·2^(22k), with parts from 0 to 2²² − 1, but the last from −2²²."""
 
-    parts: Parts
+    parts: LimbParts
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -65,7 +65,7 @@ class Limbs:
         ]
         return found.reshape(self.shape)
 
-    def _part(self, place: int, sign: Parts) -> Parts:
+    def _part(self, place: int, sign: LimbParts) -> LimbParts:
         return self.parts[place] if place < len(self.parts) else sign
 
 
@@ -88,7 +88,7 @@ def limbs_of(numbers: Integers) -> Limbs:
     return Limbs(parts)
 
 
-def carried(parts: Parts) -> Limbs:
+def carried(parts: LimbParts) -> Limbs:
     """Return sums of machine integers, each below 2⁶² and counting 22 more bits than the one before.
 
     What is given is written over.
@@ -129,7 +129,7 @@ def joined(some: Sequence[Limbs], axis: int = 0) -> Limbs:
     return carried(np.concatenate([_padded(limbs, count) for limbs in some], axis=axis + 1))
 
 
-def _padded(limbs: Limbs, count: int) -> Parts:
+def _padded(limbs: Limbs, count: int) -> LimbParts:
     """Return at least so many parts, of which the last that were there have the sign."""
     missing = count - len(limbs.parts)
     if missing <= 0:
@@ -233,7 +233,7 @@ def factor_of(numbers: Integers) -> Factor:
     """Return the digits of a matrix of integers."""
     parts = limbs_of(numbers).parts
     digits = np.empty((len(parts) + 1, *numbers.shape), dtype=np.float32)
-    carry: Parts = np.zeros(numbers.shape, dtype=np.int64)
+    carry: LimbParts = np.zeros(numbers.shape, dtype=np.int64)
     for place, part in enumerate(parts):
         value = part + carry
         carry = (value + _HALF) >> BITS

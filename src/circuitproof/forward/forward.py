@@ -27,7 +27,7 @@ from circuitproof.models.architecture import ROTARY_TABLES
 
 _Map: TypeAlias = tuple[Grid, Grid | None]
 """An affine map by its tensors: the weight, and the bias if it has one."""
-_Columns: TypeAlias = list[tuple[InputPart, tuple[int, ...]]]
+_PartColumns: TypeAlias = list[tuple[InputPart, tuple[int, ...]]]
 """Parts of a stage, each with the row that every input takes of it."""
 
 
@@ -58,8 +58,8 @@ class Forward(Generic[V, W]):
     disturbance: Disturbance[V] | None = None
     may_split: bool = True
     """Whether a linear map may be applied to the parts of sums first, where those are fewer."""
-    sums: list[tuple[_Columns, V]] = field(
-        default_factory=list[tuple[_Columns, V]], init=False, repr=False, compare=False
+    sums: list[tuple[_PartColumns, V]] = field(
+        default_factory=list[tuple[_PartColumns, V]], init=False, repr=False, compare=False
     )
     """What was added up last, without shared biases and with them, and the sums."""
 
@@ -80,7 +80,7 @@ class Forward(Generic[V, W]):
         self.sums[1:] = [(columns, total)]
         return total
 
-    def _known_sum(self, columns: _Columns) -> tuple[int, V | None]:
+    def _known_sum(self, columns: _PartColumns) -> tuple[int, V | None]:
         """Return the sum that was made last, and of how many parts, if just these come first here.
 
         The heads of a layer read the same rows, and the next layer a few more; shared biases come last.

@@ -16,7 +16,7 @@ MOST_ROWS = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PromptBlock:
     """Some prompts of a list, by their places, and the rows that circuits need for them."""
 
     prompts: Sequence[int]
@@ -29,7 +29,7 @@ class Block:
 
 def blocks(
     frozen: Frozen, circuits: Sequence[Variant], prompts: Sequence[Prompt], pace: Pace
-) -> Iterator[Block]:
+) -> Iterator[PromptBlock]:
     """Divide prompts into blocks, neighbours in the order of their tokens: those share prefixes.
 
     A block ends when its rows are many, so prompts that share all rows are in one. As what the first prompt
@@ -49,7 +49,7 @@ def blocks(
             }
             most = most or max(least, 2 * cells.count())
         end = min(end, len(order))
-        yield Block(order[start:end], cells, rows, is_part=end - start < len(order))
+        yield PromptBlock(order[start:end], cells, rows, is_part=end - start < len(order))
 
 
 def _step(prompts: int, rows: int, most: int) -> int:

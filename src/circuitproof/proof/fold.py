@@ -12,7 +12,7 @@ from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.row_names import row_names
 from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, EnclosedRow, ExactForward, ExactNumbers
-from circuitproof.proof.blocks import Block, blocks
+from circuitproof.proof.blocks import PromptBlock, blocks
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.enclosed import Enclosed, known_places
 from circuitproof.tasks.domain import Prompt
@@ -134,9 +134,9 @@ def fold(  # noqa: PLR0913  # a computation is all of this
     passes = ((block, Forward(frozen, block.cells, Exact(), candidates)) for block in asked)
     if isinstance(arithmetic, ExactNumbers):
         exact = ((block, _exact_rows(forward)) for block, forward in passes)
-        return _Numbering[Row](circuits, len(prompts)).folded(exact, Fold, pace)
+        return _FoldIndex[Row](circuits, len(prompts)).folded(exact, Fold, pace)
     enclosed = ((block, arithmetic.rows(forward)) for block, forward in passes)
-    return _Numbering[EnclosedRow](circuits, len(prompts)).folded(enclosed, _enclosed, pace)
+    return _FoldIndex[EnclosedRow](circuits, len(prompts)).folded(enclosed, _enclosed, pace)
 
 
 def _exact_rows(forward: ExactForward) -> Callable[[int], Sequence[Row]]:
@@ -148,7 +148,7 @@ def _enclosed(row: EnclosedRow) -> Enclosed:
     return Enclosed(*row)
 
 
-class _Numbering(Generic[Key]):
+class _FoldIndex(Generic[Key]):
     """Which numbers decide each prompt, block by block; rows of equal numbers have one index."""
 
     def __init__(self, circuits: Iterable[Variant], prompts: int) -> None:
@@ -158,7 +158,7 @@ class _Numbering(Generic[Key]):
 
     def folded(
         self,
-        passes: Iterable[tuple[Block, Callable[[int], Sequence[Key]]]],
+        passes: Iterable[tuple[PromptBlock, Callable[[int], Sequence[Key]]]],
         make: Callable[[Key], Values_co],
         pace: Pace,
     ) -> Folded[Values_co]:
@@ -174,7 +174,7 @@ class _Numbering(Generic[Key]):
         cells = {circuit: len(self._cells[circuit]) for circuit in places}
         return Folded(tuple(make(keys[one]) for one in used), places, cells)
 
-    def _add(self, block: Block, logits_of: Callable[[int], Sequence[Key]], pace: Pace) -> None:
+    def _add(self, block: PromptBlock, logits_of: Callable[[int], Sequence[Key]], pace: Pace) -> None:
         names = row_names(block.cells) if block.is_part else None
         done = dict[Variant, list[int]]()
         for circuit, (stage, rows) in pace.steps("circuits computed", block.rows.items()):
