@@ -135,7 +135,8 @@ def _attention(own: State, config: dict[str, Any], read: np.ndarray) -> np.ndarr
         query, key = _rotated(query, config), _rotated(key, config)
     scores = query @ key.swapaxes(1, 2) * _scale(config)
     length = len(read)
-    scores[:, np.triu(np.ones((length, length), bool), 1)] = -np.inf
+    if config.get("attention_dir", "causal") == "causal":
+        scores[:, np.triu(np.ones((length, length), bool), 1)] = -np.inf
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     mixed = (weights / weights.sum(-1, keepdims=True)) @ value
     return np.einsum("hpe,hed->pd", mixed, own["attn.W_O"]) + own["attn.b_O"]

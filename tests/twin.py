@@ -166,10 +166,15 @@ class Twin:
             [node] * 3 if circuit.graph.granularity is Granularity.HEAD else [Port(node, use) for use in Use]
         )
         query, keys, values = (
-            [self.read(port, circuit, outputs, place) for place in range(here + 1)] for port in ports
+            [self.read(port, circuit, outputs, place) for place in range(self.seen(here, outputs))]
+            for port in ports
         )
-        weights = self.attend(node, query[-1], keys, prefix)
+        weights = self.attend(node, query[here], keys, prefix)
         return self.head(f"head.{node.layer}.{node.index}", values, weights)
+
+    def seen(self, here: int, outputs: tuple[Outputs, Outputs]) -> int:
+        """Return how many positions a head attends to from one: all of the prompt, if there is no mask."""
+        return here + 1 if self.architecture.is_causal else len(outputs[0][EMBED])
 
     def head(self, name: str, inputs: Sequence[Vector], weights: Vector) -> Vector:
         """Return the output map of the values, weighted."""

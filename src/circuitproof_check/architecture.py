@@ -14,7 +14,7 @@ from .work import NUMBER, OBJECT, SIZES, bound, key, paid, spend
 _SIZES = ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width")
 _FLAGS = ("tied", "biases", "logit_bias")
 _OPERATORS = ("norm", "attention", "attention_scale", "activation")
-_OPTIONS = ("rotary", "parallel")
+_OPTIONS = ("rotary", "parallel", "mask")
 
 _NODE = re.compile(r"head (?P<layer>N)\.(?P<head>N)|mlp (?P<mlp>N)".replace("N", "0|[1-9][0-9]{0,8}"))
 
@@ -65,6 +65,12 @@ class Architecture:
     """How many coordinates of queries and keys positions rotate; if none, positions are learned."""
     is_parallel: bool = False
     """Whether an MLP reads what the heads of its layer read, and not what they put out."""
+    is_masked: bool = True
+    """Whether the keys of a query end at its own position."""
+
+    def last_key(self, position: int, prompt: tuple[int, ...]) -> int:
+        """Return the last position to which a neural head attends from one."""
+        return position if self.is_masked else len(prompt) - 1
 
 
 def read_architecture(value: object, where: str) -> Architecture:
@@ -90,6 +96,7 @@ def read_architecture(value: object, where: str) -> Architecture:
         activation=_read_activation(values["activation"], f"{where}.activation"),
         rotary=_read_rotary(values["rotary"], where, sizes["head_width"]) if "rotary" in values else 0,
         is_parallel="parallel" in values and _read_parallel(values["parallel"], where),
+        is_masked="mask" not in values or _read_mask(values["mask"], where),
     )
 
 
@@ -102,6 +109,12 @@ def _read_rotary(value: object, where: str, head_width: int) -> int:
 def _read_parallel(value: object, where: str) -> bool:
     require("parallel_is_true_or_left_out", value is True, where, value)
     return True
+
+
+def _read_mask(value: object, where: str) -> bool:
+    """Return that there is no mask, the only thing that is said of one."""
+    require("mask_is_none_or_left_out", value == "none", where, value)
+    return False
 
 
 def _is_float32(value: Fraction) -> bool:

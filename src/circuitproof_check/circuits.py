@@ -161,7 +161,7 @@ class Reading:
             return positions
         if (node.layer, node.head) not in self._programs:
             spend(NUMBER * len(self._prompt))
-            return set(range(max(positions) + 1))
+            return set(range(self._circuits.size.last_key(max(positions), self._prompt) + 1))
         found = set[int]()
         for position in positions:
             row = self.weights(node, position)

@@ -281,8 +281,8 @@ class CircuitRun:
         name, width = f"head.{node.layer}.{node.head}", self._size.head_width
         row = self._row(node, position)
         weights = row.constant.fractions()
-        spend(NUMBER * (position + 1))
-        keys = [key for key in range(position + 1) if weights[key] or row.slopes]
+        spend(NUMBER * len(weights))
+        keys = [key for key in range(len(weights)) if weights[key] or row.slopes]
         values = [self._projection(node, key, "value") for key in keys]
         is_linear = not row.slopes or not any(value.slopes for value in values)
         require("products_are_linear", is_linear, name)
@@ -302,7 +302,8 @@ class CircuitRun:
             return constant(from_fractions(self._reading.weights(node, position)))
         require("attention_is_exact", self._size.attention == "sparsemax", name, self._size.attention)
         query = self._projection(node, position, "query")
-        keys = [self._projection(node, key, "key") for key in range(position + 1)]
+        last = self._size.last_key(position, self._prompt)
+        keys = [self._projection(node, key, "key") for key in range(last + 1)]
         is_linear = not query.slopes or not any(key.slopes for key in keys)
         require("scores_are_linear", is_linear, name)
         return nearest(self._added.sampled, self._scores(query, keys), Fraction(1), name)

@@ -47,6 +47,8 @@ def imported(tmp_path, config, state):
         {"attn_scale": 8.0},
         {"attn_scale": 2.0000000001},
         {"parallel_attn_mlp": True},
+        {"attention_dir": "bidirectional"},
+        {**ROTARY, "attention_dir": "bidirectional"},
         {**ROTARY},
         {**ROTARY, "rotary_adjacent_pairs": True, "parallel_attn_mlp": True},
     ],
@@ -93,7 +95,7 @@ def test_the_layout_before_it_is_known_by_its_shapes(tmp_path):
 def test_two_layers_of_it_must_say_that_attention_is_causal(tmp_path):
     """Code that was built on it has left the mask out."""
     state = to_grokking(lens_state({**CONFIG, "normalization_type": None}))
-    with pytest.raises(InputError, match="attention_dir is 'not said', want 'causal': in 2 layers"):
+    with pytest.raises(InputError, match="'not said', want 'causal' or 'bidirectional': in 2 layers"):
         imported(tmp_path, {"act_fn": "ReLU"}, state)
 
 
@@ -140,6 +142,38 @@ def test_folded_norms_lacking_biases_and_unread_keys_are_named(tmp_path):
     )
 
 
+def test_the_first_public_models_call_the_norm_otherwise(tmp_path):
+    """Their files say `normalization`, and nothing of epsilon, which is the usual one."""
+    config = {key: one for key, one in CONFIG.items() if key not in ("normalization_type", "eps")}
+    state = {name: one for name, one in lens_state().items() if ".ln" not in name and "ln_" not in name}
+    found = imported(tmp_path, {**config, "normalization": "LNPre"}, state)
+    wanted = lens_logits(state, {**CONFIG, "normalization_type": "LNPre"}, TOKENS)
+    assert agree(our_logits(tmp_path / "model"), torch.from_numpy(wanted))
+    assert len(found.notes) == 1
+
+
+def test_shards_and_halves_are_the_same_model(tmp_path):
+    """An index names the files; FP16 numbers are numbers of FP32."""
+    state = {name: one.astype(np.float16) for name, one in lens_state().items()}
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    files = {name: f"{place % 2}.safetensors" for place, name in enumerate(state)}
+    for file in dict.fromkeys(files.values()):
+        save_file({name: one for name, one in state.items() if files[name] == file}, folder / file)
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": files}))
+    found = import_tl(folder, tmp_path / "model")
+    assert agree(our_logits(tmp_path / "model"), torch.from_numpy(lens_logits(state, CONFIG, TOKENS)))
+    assert found.notes == ("F16 numbers are stored as the FP32 numbers that they are",)
+
+
+def test_doubles_that_fp32_does_not_have_are_refused(tmp_path):
+    """Rounding makes another model, so it is nobody's but the author's to do."""
+    state = {name: one.astype(np.float64) + 1e-12 for name, one in lens_state().items()}
+    with pytest.raises(InputError, match="holds a number that FP32 does not have; round it to float32"):
+        imported(tmp_path, CONFIG, state)
+
+
 def test_a_live_model_is_the_same_as_its_file(tmp_path):
     """Its state and its cfg, whose dtypes and devices no file holds; BF16 is read as what it is."""
     config = {**CONFIG, "dtype": torch.bfloat16, "device": torch.device("cpu"), "seed": np.float64("nan")}
@@ -175,7 +209,7 @@ def test_a_file_may_have_its_configuration_elsewhere(tmp_path):
         ({"positional_embedding_type": "shortformer"}, "is 'shortformer', want one of 'standard', 'rotary'"),
         ({"positional_embedding_type": "alibi"}, "is 'alibi', want one of 'standard', 'rotary'"),
         ({"act_fn": "solu_ln"}, "act_fn is 'solu_ln', want one of relu, gelu"),
-        ({"attention_dir": "bidirectional"}, "attention_dir is 'bidirectional', want 'causal': in 2 layers"),
+        ({"attention_dir": "both"}, "attention_dir is 'both', want 'causal' or 'bidirectional': in 2 layers"),
         (
             {"normalization_type": "LNPre"},
             "normalization_type is LNPre, but there are scales of norms; say LN",

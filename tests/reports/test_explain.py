@@ -9,20 +9,29 @@ import pytest
 import viewed
 from bundle_maker import fitting, proving
 from circuitproof.bundle.files import write_bundle
+from circuitproof.circuits.circuit import whole
 from circuitproof.errors import InputError, InvalidError, OverdueError
+from circuitproof.models.operators import Attention, LayerNorm, NoNorm
+from circuitproof.proof.arithmetic import EnclosedNumbers
 from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Pace
+from circuitproof.proof.known import is_changed
 from circuitproof.proof.properties.agreement import Agreement
+from circuitproof.proof.properties.faithfulness import Faithfulness
+from circuitproof.proof.properties.necessity import Necessity
 from circuitproof.proof.regions.disturbed import disturb_residual
 from circuitproof.proof.regions.radius import Bracket
 from circuitproof.proof.regions.regions import Unsearched
 from circuitproof.reports.bundle_view import Uncomputed, Unjudged, tell
 from circuitproof.reports.explain import explain, find_prompt
+from circuitproof.reports.page import bundle_text
 from circuitproof.reports.parts.explanation import explained
 from circuitproof.reports.plain import WIDTH, as_text
 from circuitproof.reports.words import prompt_text
 from circuitproof_check.main import Beside, Outcome, Report
-from hand_models import DIRECT, adder_claim, circuit_of
+from hand_models import DIRECT, adder_claim, circuit_of, freeze, table_task
+from models import random_model, tiny_architecture
 
 SEEDS = viewed.seeds()
 
@@ -43,6 +52,39 @@ def test_what_another_circuit_decides_is_told_beside(tmp_path):
     found = explain(tell(tmp_path / "bundle"), "#0")
     assert found.to_json()["decision"] != found.to_json()["beside"]["the other circuit"]
     assert "the other circuit" in as_text(explained("The prompt", found))
+
+
+@pytest.mark.parametrize("norm", [NoNorm(), LayerNorm(Fraction(1, 1000))], ids=["no norm", "LayerNorm"])
+def test_an_enclosed_bundle_is_explained_in_midpoints(norm, tmp_path):
+    """Decision, margin, flips and attention are those of the engine; what is not known is said."""
+    sizes = tiny_architecture(attention=Attention.SOFTMAX, norm=norm)
+    frozen = freeze(random_model(replace(sizes, vocabulary=5, layers=1, heads=1)))
+    task = table_task({(1, 2): 1, (3, 4): 0}, candidates=(0, 1, 2))
+    numbers = EnclosedNumbers()
+    claim = Claim(frozen, whole(frozen.graph), task, (Necessity(), Faithfulness()), numbers)
+    battery = prove(claim)
+    write_bundle(tmp_path / "bundle", battery)
+    view = tell(tmp_path / "bundle")
+    own = battery.folded.of(claim.circuit)
+    found = explain(view, "#1")
+    assert found.cell.logits == own[1].midpoints
+    assert found.to_json()["decision"] == [own[1].leader]
+    (looks,) = found.readings
+    lost = 1 - sum(weight for _, weight in looks.weights)
+    assert 0 <= lost <= Fraction(2, 1 << battery.claim.arithmetic.precision)  # each of two is rounded down
+    text = as_text(explained("The prompt", found))
+    assert "± " in text
+    assert "divided among edges only where it is exact" in " ".join(text.split())
+    wanted = "is level or ahead" if isinstance(norm, NoNorm) else "not known: a norm reads"
+    assert wanted in " ".join(text.split())
+    page = " ".join(bundle_text(view).split())
+    assert "margins and weights of heads on this page are midpoints" in page
+    assert "Numbers are enclosed" in page
+    assert "All numbers are exact" not in page
+    flips = {edge: set(needs.flips) for edge, needs in view.numbers.needs.items()}
+    for edge, lesion in zip(claim.circuit, claim.circuit.lesions(), strict=True):
+        pairs = zip(own, battery.folded.of(lesion), strict=True)
+        assert flips[edge] == {x for x, (one, other) in enumerate(pairs) if is_changed(one, other) is True}
 
 
 @pytest.mark.parametrize("seed", SEEDS)

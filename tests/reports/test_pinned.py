@@ -148,7 +148,7 @@ def test_neural_heads_have_their_whole_attention_matrix(browser, pages):
             head = details.get_attribute("data-head")
             for query in range(len(prompt)):
                 prefix = prompt[: query + 1]
-                alone = trace(bundle.frozen, bundle.circuit, bundle.task.candidates, (prefix,), is_whole=True)
+                alone = trace(bundle, (prefix,), is_whole=True)
                 weights = dict(
                     next(row[-1] for one, row in alone.matrices(prefix).items() if str(one) == head)
                 )

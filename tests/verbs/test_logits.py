@@ -1,17 +1,22 @@
-"""Exact logits for whoever wants to compare them with a forward of their own."""
+"""Logits, exact or enclosed, for whoever wants to compare them with a forward of their own."""
 
 from fractions import Fraction
 
+import mpmath
 import pytest
+import torch
 
+from circuitproof.circuits.circuit import whole
 from circuitproof.errors import InputError, NotExactError
 from circuitproof.models.operators import Attention
+from circuitproof.proof.effort import Effort
 from circuitproof.reports.results import logits_said
 from circuitproof.reports.said import text_of
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.verbs.logits import find_logits
 from hand_models import ADDED, ADDER, DIRECT, build, circuit_of, freeze
 from models import ACTIVATIONS, NORMS, PROGRAMS, random_model, tiny_architecture
+from real_twin import RealTwin
 from twin import Twin, exact_tensors
 
 NAMES = Alphabet(tuple("abcde"))
@@ -74,11 +79,40 @@ def test_json_has_each_logit_exactly_and_as_the_nearest_double():
     ],
     ids=["softmax", "LayerNorm", "GELU"],
 )
-def test_an_operator_without_an_exact_value_is_refused_by_its_name(sizes, request):
-    """In one sentence that says what can be done instead."""
-    name = request.node.callspec.id
-    with pytest.raises(NotExactError, match=f"uses {name}, which has no exact value.*--compare"):
-        find_logits(freeze(random_model(tiny_architecture(**sizes))), [[1]])
+def test_logits_without_an_exact_value_are_enclosed_as_finely_as_a_double(sizes):
+    """The real ones, by many digits, are within the radius; the table and JSON say so."""
+    model = random_model(tiny_architecture(**sizes))
+    frozen, prompt = freeze(model), (1, 5, 2)
+    found = find_logits(frozen, [list(prompt)])
+    tensors = exact_tensors({name: view.detach() for name, view in model.named_slices().items()})
+    with mpmath.workdps(60):
+        real = RealTwin(frozen.architecture, {}, tensors).logits(whole(frozen.graph), prompt, range(7))
+        gaps = [abs(mpmath.mpmathify(one) - other) for one, other in zip(found.values[0], real, strict=True)]
+        assert max(gaps) <= mpmath.mpmathify(found.radii[0])
+    assert found.radii[0] <= Fraction(1, 1 << 46)
+    (one,) = found.to_json()["prompts"]
+    assert Fraction(one["radius"]) == found.radii[0]
+    assert one["largest"] == [max(range(7), key=lambda token: found.values[0][token])]
+    assert f"enclosed with {found.to_json()['precision']} bits" in text_of(logits_said(found))
+
+
+def test_a_precision_bounds_the_bits_and_what_is_then_not_known_is_said():
+    """Two equal logits are never told apart, however many bits there are."""
+    model = random_model(tiny_architecture(attention=Attention.SOFTMAX))
+    with torch.no_grad():
+        model.unembed[:] = 1
+        model.unembed_bias[:] = 0
+    found = find_logits(freeze(model), [[1, 2]], None, [3, 4], Effort(precision=80))
+    assert found.precision == 80
+    assert found.to_json()["prompts"][0]["largest"] is None
+    assert "after 1 prompt it is not known which is largest: raise --precision" in text_of(logits_said(found))
+
+
+def test_a_model_that_is_neither_exact_nor_enclosed_is_refused_by_the_operator():
+    """Beside softmax, the band norm has no enclosure."""
+    model = random_model(tiny_architecture(attention=Attention.SOFTMAX, norm=NORMS[2]))
+    with pytest.raises(NotExactError, match="BandNorm"):
+        find_logits(freeze(model), [[1, 2]])
 
 
 def test_a_circuit_without_the_inexact_operator_has_exact_logits():

@@ -8,6 +8,7 @@ from circuitproof.api.checking import AnyBundle, bundle_path
 from circuitproof.api.declaring import AnyCircuit, AnyModel, circuit_at, model_at
 from circuitproof.api.showing import show_as
 from circuitproof.files.canonical import refuse_existing, write_file
+from circuitproof.proof.effort import Effort
 from circuitproof.reports.bundle_view import tell
 from circuitproof.reports.explain import Explanation
 from circuitproof.reports.explain import explain as explain_prompt
@@ -49,10 +50,11 @@ def explain(
     """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it.
 
     The prompt is a text of tokens' names or numbers, a sequence of tokens, or its place in the bundle; with
-    the bundle's `model` it may be plain text, which the model's tokenizer reads. After a norm, what flips it
-    is searched for until the `deadline`. `operations` is how much work the checker may do first.
+    the bundle's `model`, which a detached bundle needs, it may be plain text, which the model's tokenizer
+    reads. After a norm, what flips it is searched for until the `deadline`. `operations` is how much work the
+    checker may do first.
     """
-    reader = None
+    reader, compared = None, None if model is None else model_at(model).path
     match prompt:
         case str():
             spelled, reader = prompt, None if model is None else model_at(model).frozen.declaration
@@ -61,7 +63,10 @@ def explain(
         case _:
             spelled = " ".join(map(str, listed("prompt", prompt, "a text, a place or a list of tokens")))
     return explain_prompt(
-        tell(bundle_path(bundle), Beside(operations=operations)), spelled, paced(deadline, None), reader
+        tell(bundle_path(bundle), Beside(compared, operations=operations)),
+        spelled,
+        paced(deadline, None),
+        reader,
     )
 
 
@@ -70,14 +75,17 @@ def logits(
     prompts: str | Sequence[int] | Sequence[str | Sequence[Spelled]],
     circuit: AnyCircuit | None = None,
     candidates: Sequence[Spelled] | None = None,
+    *,
+    precision: int = 512,
 ) -> Logits:
-    """Give the exact logits of some tokens, or of all, after the last token of each prompt.
+    """Give the logits of some tokens, or of all, after the last token of each prompt.
 
     A text, or a list of numbers, is one prompt; a list of texts or of lists is several. The model's tokenizer
     reads the text; where there is none, a text is names or numbers of tokens between blanks. A candidate is a
     number, a name, or a text of one token. The result has `values`, which are Fractions, `floats()`, the
     nearest doubles, and `to_frame()`.
-    A model of softmax, GELU or LayerNorm has no exact logits: `NotExactError`.
+    Where softmax, GELU or LayerNorm are used, logits are enclosed with at most `precision` bits: `values` are
+    midpoints, no further than `radii` from the logits, one radius for each prompt.
 
         found = cp.logits(model, ["<BOS> ' A", [1, 10, 6]], candidates=["'", '"'])
         found.floats()[0]
@@ -85,7 +93,9 @@ def logits(
     asked = (
         None if candidates is None else listed("candidates", candidates, "a list of tokens such as [9, 10]")
     )
-    return find_logits(model_at(model).frozen, _several(prompts), circuit_at(circuit), asked)
+    return find_logits(
+        model_at(model).frozen, _several(prompts), circuit_at(circuit), asked, Effort(precision=precision)
+    )
 
 
 def _several(

@@ -192,7 +192,7 @@ class Affine(Unbent):
 
 def _scores(queries: Forms, keys: Forms, context: Context, scale: Fraction) -> Forms:
     """Return the products of a query with its keys: linear unless both depend on the perturbation."""
-    query, chosen, _ = context
+    query, chosen, *_ = context
     if query in queries.slopes and any(key in keys.slopes for key in chosen):
         raise NotExactError(
             f"a perturbed query meets a perturbed key: their product is not linear; {_INSTEAD}"

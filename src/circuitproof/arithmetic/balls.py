@@ -4,7 +4,7 @@ docs/certificate.md says what each integer is and proves each radius ("Enclosed 
 a function of the weights and of the precision, so that whoever follows that page gets the same integers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -18,7 +18,7 @@ from circuitproof.arithmetic import limbs
 from circuitproof.arithmetic.contexts import pair_products, weighed
 from circuitproof.arithmetic.grid import Grid
 from circuitproof.arithmetic.limb_functions import floor_exp, floor_gelu
-from circuitproof.arithmetic.limbs import Integers, Limbs, limbs_of
+from circuitproof.arithmetic.limbs import Limbs, column, limbs_of
 from circuitproof.arithmetic.projection import project
 from circuitproof.arithmetic.protocol import Contexts, RationalRow
 from circuitproof.errors import NotExactError, NumericError
@@ -87,7 +87,7 @@ class Enclose:
     @staticmethod
     def _rational(rows: Grid, shift: int) -> Balls:
         numbers, rounding = rows.numbers.astype(object) << max(shift, 0), root_above(rows.shape[1])
-        below = _column(denominator << max(-shift, 0) for denominator in rows.denominators)[:, None]
+        below = column(denominator << max(-shift, 0) for denominator in rows.denominators)[:, None]
         units = numbers // below
         is_rounded = np.atleast_1d(np.any(units * below != numbers, axis=1))
         return Balls(limbs_of(units), tuple(rounding if one else 0 for one in is_rounded))
@@ -179,7 +179,7 @@ class Enclose:
                 assert_never(attention)
 
     def _softmax(self, scores: ScoreBalls) -> ScoreBalls:
-        below = _column(score - max(row.midpoints) for row in scores for score in row.midpoints)
+        below = column(score - max(row.midpoints) for row in scores for score in row.midpoints)
         powers = iter(floor_exp(limbs_of(below), self.precision).integers().tolist())
         found: list[ScoreBall] = []
         for row in scores:
@@ -316,10 +316,3 @@ def _floored(terms: Sequence[tuple[Limbs, int]]) -> Limbs:
 def _lengths(rows: Limbs) -> list[int]:
     """Return the Euclidean lengths of rows, rounded up."""
     return [root_above(total) for total in limbs.row_products(rows, rows).integers().tolist()]
-
-
-def _column(numbers: Iterable[int]) -> Integers:
-    found = list(numbers)
-    column = np.empty(len(found), dtype=object)
-    column[:] = found
-    return column

@@ -216,7 +216,7 @@ def _block_scores(queries: Grid, keys: Grid, contexts: Contexts, scale: Fraction
     rows = {query: place for place, query in enumerate(asked)}
     columns = {key: place for place, key in enumerate(attended)}
     products = multiply(matmul(queries.take(asked), keys.take(attended).transposed()), scale)
-    for query, chosen, _ in contexts:
+    for query, chosen, *_ in contexts:
         row = rows[query]
         numbers = products.numbers[row, [columns[key] for key in chosen]].tolist()
         yield make_row(numbers, products.exponent, products.denominators[row])

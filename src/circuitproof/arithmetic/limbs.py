@@ -5,7 +5,7 @@ integer; and a limb times a digit of a `Factor`, at most 2²¹, adds up exactly 
 order of summation, which is why products of matrices are left to BLAS.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -67,6 +67,14 @@ class Limbs:
 
     def _part(self, place: int, sign: LimbParts) -> LimbParts:
         return self.parts[place] if place < len(self.parts) else sign
+
+
+def column(numbers: Iterable[int]) -> Integers:
+    """Return integers of any size as a column of Python integers."""
+    listed = list(numbers)
+    found = np.empty(len(listed), dtype=object)
+    found[:] = listed
+    return found
 
 
 def limbs_of(numbers: Integers) -> Limbs:

@@ -25,6 +25,8 @@ class Context(NamedTuple):
     query: int
     keys: tuple[int, ...]
     values: tuple[int, ...]
+    at: int = 0
+    """At which of the keys' positions the query stands."""
 
 
 Contexts: TypeAlias = Sequence[Context]

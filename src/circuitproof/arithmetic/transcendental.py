@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from circuitproof.arithmetic.limbs import Integers
+from circuitproof.arithmetic.limbs import Integers, column
 from circuitproof.errors import NumericError
 from circuitproof.models.operators import GeluForm
 
@@ -50,6 +50,16 @@ def floor_gelu(arguments: Integers, form: GeluForm, precision: int) -> Integers:
     known[arguments == 0] = 0
     chosen = ~is_far & (arguments != 0)
     return _floors(known, arguments, chosen, lambda some, guard: approximate(some, precision, guard))
+
+
+def floor_ln(arguments: Integers, precision: int) -> Integers:
+    """Return ⌊2^p·ln(x)⌋ for positive arguments x. Only ln 1 is an integer of units: no other is rational."""
+    if np.any(arguments <= 0):
+        raise NumericError("ln of what is not positive is wanted")
+    known: Integers = np.full(arguments.shape, 0, dtype=object)
+    return _floors(
+        known, arguments, arguments != 1 << precision, lambda some, guard: _ln(some, precision, guard)
+    )
 
 
 def _floors(
@@ -90,6 +100,26 @@ def _exp(arguments: Integers, bits: int) -> Approximation:
     return value >> halvings, 3 * halvings + 20
 
 
+def _ln(arguments: Integers, precision: int, guard: int) -> Approximation:
+    """Return ln x = k·ln 2 + 2·Σ z^(2j+1)/(2j+1), with z = (x − 2^k)/(x + 2^k) from 0 to 1/3.
+
+    Everything is rounded down. z is less than 1 unit too small, z² less than 2, and each power, which is at
+    most a ninth of the one before, less than 2; divided, a term loses less than 3. What follows the last term
+    that is not 0 is less than 4. As log 2 is less than 3/2 units too small, k·log 2 is less than 2·|k| off.
+    """
+    bits = precision + guard
+    lengths = _mapped(arguments, lambda number: number.bit_length() - 1)
+    below = _mapped(lengths, lambda length: 1 << length)
+    power = (arguments - below << bits) // (arguments + below)
+    square, total, number = power * power >> bits, power, 1
+    while power.any():
+        number += 2
+        power = power * square >> bits
+        total = total + power // number
+    doublings = lengths - precision
+    return 2 * total + doublings * log_two(bits), 3 * number + 16 + 2 * _size(doublings)
+
+
 def _powers(small: Integers, bits: int) -> Integers:
     """Return the exponential series of arguments below 2^-16, with the last term below a unit."""
     count = 1
@@ -102,9 +132,7 @@ def _powers(small: Integers, bits: int) -> Integers:
 
 
 def _looked_up(table: tuple[int, ...], places: Integers) -> Integers:
-    found = np.empty(places.shape, dtype=object)
-    found[:] = [table[place] for place in places.tolist()]
-    return found
+    return column(table[place] for place in places.tolist())
 
 
 @cache
@@ -223,6 +251,8 @@ def _size(numbers: Integers) -> Integers:
 
 def _lengths(whole: Integers) -> Integers:
     """Return for each number, plus one, how many binary digits it has."""
-    found = np.empty(whole.shape, dtype=object)
-    found.ravel()[:] = [(number + 1).bit_length() for number in whole.ravel().tolist()]
-    return found
+    return _mapped(whole, lambda number: (number + 1).bit_length())
+
+
+def _mapped(numbers: Integers, function: Callable[[int], int]) -> Integers:
+    return column(map(function, numbers.ravel().tolist())).reshape(numbers.shape)

@@ -17,6 +17,7 @@ from circuitproof.files.reading import Fields, parse_json
 from circuitproof.forward.frozen import Frozen, WeightFile, parse_weights
 from circuitproof.models.architecture import Shapes, read_architecture
 from circuitproof.models.declaration import Declaration, read_program_lines
+from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, EnclosedNumbers
 from circuitproof.proof.properties.catalogue import read_property
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.verdict import Verdict
@@ -86,6 +87,11 @@ class OpenedBundle:
     """Rows of exact logits, to which evidence refers by number."""
     precision: int | None
     """How precisely logits are enclosed, in bits; nothing where they are exact."""
+
+    @property
+    def arithmetic(self) -> ClaimArithmetic:
+        """Return what logits are computed in, as precisely as the certificate says."""
+        return EXACT if self.precision is None else EnclosedNumbers(self.precision, most=self.precision)
 
 
 def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:

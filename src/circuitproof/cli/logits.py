@@ -1,11 +1,12 @@
-"""The command that tells exact logits, to compare with another forward."""
+"""The command that tells logits, exact or enclosed, to compare with another forward."""
 
 from typing import Annotated
 
 from typer import BadParameter, Option
 
-from circuitproof.cli.options import AsJson, CircuitFile, ModelOption
+from circuitproof.cli.options import AsJson, CircuitFile, ModelOption, PrecisionOption
 from circuitproof.cli.show import printing, show_result
+from circuitproof.proof.effort import Effort
 
 
 def logits(  # noqa: PLR0913, PLR0917  # what is asked, in either spelling, and of what
@@ -28,11 +29,13 @@ def logits(  # noqa: PLR0913, PLR0917  # what is asked, in either spelling, and 
             "--candidates", help="Of which tokens, between blanks. [default: all; the ten largest are shown]"
         ),
     ] = None,
+    precision: PrecisionOption = 512,
     as_json: AsJson = False,
 ) -> None:
-    """Tell the exact logits after prompts, as rationals and as the nearest doubles.
+    """Tell the logits after prompts: exactly, or where softmax, GELU or LayerNorm are used with a radius.
 
-    Prompts given by --prompt come first.
+    Prompts given by --prompt come first. Enclosed logits are computed with ever more bits, up to --precision,
+    until the radius is about that of a double.
     """
     from circuitproof.reports.results import logits_said
     from circuitproof.verbs.logits import find_logits
@@ -41,4 +44,5 @@ def logits(  # noqa: PLR0913, PLR0917  # what is asked, in either spelling, and 
         raise BadParameter("give a prompt: --prompt, or --tokens")
     prompts = [*(prompt or []), *(one.split() for one in tokens or [])]
     asked = None if candidates is None else candidates.split()
-    show_result(find_logits(path, prompts, circuit, asked), printing(logits_said), as_json=as_json)
+    found = find_logits(path, prompts, circuit, asked, Effort(precision=precision))
+    show_result(found, printing(logits_said), as_json=as_json)

@@ -41,7 +41,7 @@ class Binding(ABC, Generic[P]):
 
     @abstractmethod
     def keys(self, place: P) -> Sequence[P]:
-        """Return the places that a neural head reads, its query last."""
+        """Return the places that a neural head reads, by position."""
 
     def substitute(self, place: P) -> "Substitute[P]":
         """Return where the whole model is read for what a cut edge carries; here it carries nothing."""

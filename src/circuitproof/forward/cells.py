@@ -336,13 +336,13 @@ class Cells(Generic[P]):
         attended = self._binding.attended(head, place)
         if attended is not None:
             return stage.mixes.place(self._mix(number, attended), mark)
-        keys = self._binding.keys(place)
+        keys, (_, at) = self._binding.keys(place), self._binding.end(place)
         if stage.ports:
             query, key, value = (self._known[port] for port in stage.ports)
             read = [tuple(port[one] for one in keys) for port in (key, value)]
-            return stage.contexts.place(Context(query[place], *read), mark)
+            return stage.contexts.place(Context(query[place], *read, at), mark)
         inputs = tuple(self._input(number, key) for key in keys)
-        return stage.contexts.place(Context(inputs[-1], inputs, inputs), mark)
+        return stage.contexts.place(Context(inputs[at], inputs, inputs, at), mark)
 
     def _substituted(self, number: int, place: P) -> int:
         stage, found = self.stages[number], self._binding.substitute(place)

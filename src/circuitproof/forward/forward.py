@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Any, Generic, TypeAlias, assert_never
 
 from circuitproof.arithmetic.grid import Grid, zeros
-from circuitproof.arithmetic.protocol import Arithmetic, Context, Contexts, V, W
+from circuitproof.arithmetic.protocol import Arithmetic, Contexts, V, W
 from circuitproof.circuits.graph import Embed, Head, LogitsNode, Mlp, Port
 from circuitproof.errors import DeclarationError, NotExactError
 from circuitproof.forward.cells import (
@@ -135,14 +135,16 @@ class Forward(Generic[V, W]):
     def _rotated(self, queries: V, keys: V, contexts: Contexts) -> tuple[V, V, Contexts]:
         """Return queries and keys rotated by their positions, and the contexts over them.
 
-        The keys of a context stand at positions 0, 1, …, its query at the last: each row is rotated once for
-        each position at which it stands.
+        The keys of a context stand at positions 0, 1, …: each row is rotated once for each position at which
+        it stands.
         """
-        asked = _numbered((query, len(read) - 1) for query, read, _ in contexts)
-        known = _numbered(pair for _, read, _ in contexts for pair in _placed(read))
+        asked = _numbered((one.query, one.at) for one in contexts)
+        known = _numbered(pair for one in contexts for pair in _placed(one.keys))
         turned = [
-            Context(asked[query, len(read) - 1], tuple(known[pair] for pair in _placed(read)), chosen)
-            for query, read, chosen in contexts
+            one._replace(
+                query=asked[one.query, one.at], keys=tuple(known[pair] for pair in _placed(one.keys))
+            )
+            for one in contexts
         ]
         return self._turn(queries, asked), self._turn(keys, known), turned
 

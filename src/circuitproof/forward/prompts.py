@@ -9,6 +9,7 @@ from circuitproof.forward.binding import Binding, PositionBinding, PrefixBinding
 from circuitproof.forward.cells import BiasKept, Cells, Variant, embedding_of
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.substitutes import SubstitutedBinding
+from circuitproof.forward.unmasked import UnmaskedBinding
 from circuitproof.tasks.domain import Prompt
 
 
@@ -17,15 +18,20 @@ class PromptCells(Cells[Any]):
 
     def __init__(self, frozen: Frozen, ablation: Ablation = ZERO, *, apart: bool = False) -> None:
         self._pairs: SubstitutedBinding | None = None
-        binding: Binding[Any] = (PositionBinding if apart else PrefixBinding)(frozen.programs)
-        if not isinstance(ablation, Zero):
-            binding = self._pairs = SubstitutedBinding(frozen.programs, ablation)
         sizes = frozen.architecture
+        self._is_causal = sizes.is_causal
+        binding: Binding[Any] = (PositionBinding if apart else PrefixBinding)(frozen.programs)
+        if not self._is_causal:
+            binding = UnmaskedBinding(ablation, apart=apart)
+        elif not isinstance(ablation, Zero):
+            binding = self._pairs = SubstitutedBinding(frozen.programs, ablation)
         super().__init__(binding, biases=sizes.biases, embedding=embedding_of(sizes))
 
     def place(self, prompt: Prompt, length: int | None = None) -> Any:  # noqa: ANN401  # a place of the binding
         """Return the end of a prompt, or of so many tokens of it."""
         end = len(prompt) if length is None else length
+        if not self._is_causal:
+            return prompt, end - 1
         if self._pairs is None:
             return prompt[:end]
         return self._pairs.at(prompt, end)

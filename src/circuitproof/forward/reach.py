@@ -9,6 +9,7 @@ from circuitproof.circuits.graph import LOGITS, Edge, Head, Node, Port, Use
 from circuitproof.errors import InputError
 from circuitproof.forward.interface import Interface, Side
 from circuitproof.models.declaration import ProgramHeads
+from circuitproof.models.operators import Mask
 from circuitproof.programs.meaning import row
 from circuitproof.tasks.domain import Prompt
 
@@ -16,7 +17,9 @@ PositionsRead: TypeAlias = Mapping[tuple[Node, Side], frozenset[int]]
 """The positions at which each side of a node is read on the way to the last logits."""
 
 
-def readings(circuit: Circuit, programs: ProgramHeads, prompt: Prompt) -> PositionsRead:
+def readings(
+    circuit: Circuit, programs: ProgramHeads, prompt: Prompt, mask: Mask = Mask.CAUSAL
+) -> PositionsRead:
     """Return what is read of a prompt: by a neural head all keys of a query, by a program those of weight.
 
     What feeds the query alone is read where the head puts something out, and nowhere before.
@@ -28,18 +31,26 @@ def readings(circuit: Circuit, programs: ProgramHeads, prompt: Prompt) -> Positi
     read: defaultdict[tuple[Node, Side], frozenset[int]] = defaultdict(frozenset)
     read[LOGITS, Side.OUTPUT] = frozenset({len(prompt) - 1})
     for node in sorted({LOGITS, *live.nodes()}, key=lambda node: node.place, reverse=True):
-        read[node, Side.INPUT] = _keys(node, read[node, Side.OUTPUT], programs, prompt)
+        asked = read[node, Side.OUTPUT]
+        is_whole = mask is Mask.NONE and isinstance(node, Head) and asked
+        read[node, Side.INPUT] = _all(prompt) if is_whole else _keys(node, asked, programs, prompt)
         for edge in into[node]:
             is_query = isinstance(edge.target, Port) and edge.target.use is Use.QUERY
             read[edge.source, Side.OUTPUT] |= read[node, Side.OUTPUT if is_query else Side.INPUT]
     return read
 
 
-def unreached(at: Interface, circuit: Circuit, programs: ProgramHeads, prompts: Sequence[Prompt]) -> int:
+def unreached(
+    at: Interface,
+    circuit: Circuit,
+    programs: ProgramHeads,
+    prompts: Sequence[Prompt],
+    mask: Mask = Mask.CAUSAL,
+) -> int:
     """Return how many prompts have logits that no perturbation at a place can reach."""
     if at.is_final_residual:
         return 0
-    read = [readings(circuit, programs, prompt)[at.node, at.side] for prompt in prompts]
+    read = [readings(circuit, programs, prompt, mask)[at.node, at.side] for prompt in prompts]
     return sum(places.isdisjoint(at.places(len(one))) for places, one in zip(read, prompts, strict=True))
 
 
@@ -50,6 +61,10 @@ def refuse_unreached_prompts(interface: Interface, count: int, prompts: int) -> 
             f"a perturbation of {interface} at positions {interface.spelled_positions()} reaches the logits "
             "of no prompt; choose positions that are read, such as --positions last"
         )
+
+
+def _all(prompt: Prompt) -> frozenset[int]:
+    return frozenset(range(len(prompt)))
 
 
 def _keys(node: Node, queries: Collection[int], programs: ProgramHeads, prompt: Prompt) -> frozenset[int]:

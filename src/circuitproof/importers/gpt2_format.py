@@ -193,6 +193,7 @@ def _misfit(declaration: Declaration) -> str | None:
         "heads and MLPs have no biases": not sizes.biases,
         "it has no MLPs": not sizes.mlp_width,
         "its positions are rotations": sizes.rotary is not None,
+        "its attention has no mask": not sizes.is_causal,
         "its MLPs read beside the heads": sizes.parallel,
         "the logits have a bias": sizes.logit_bias,
     }

@@ -11,7 +11,7 @@ from circuitproof.errors import InputError
 from circuitproof.files.reading import Fields
 from circuitproof.importers.lens_layout import GROKKING, NATIVE, LensLayout
 from circuitproof.models.architecture import inverse_root, is_float32, nearest_float32
-from circuitproof.models.operators import Activation, Gelu, GeluForm, LayerNorm, NoNorm, Norm, Relu
+from circuitproof.models.operators import Activation, Gelu, GeluForm, LayerNorm, Mask, NoNorm, Norm, Relu
 
 _ACTIVATIONS = {
     "relu": Relu(),
@@ -48,7 +48,15 @@ _OFF = (
 _READ = frozenset(
     {
         *("n_layers", "d_model", "n_ctx", "d_head", "n_heads", "d_mlp", "d_vocab", "d_vocab_out"),
-        *("act_fn", "attn_only", "normalization_type", "eps", "attention_dir", "n_key_value_heads"),
+        *(
+            "act_fn",
+            "attn_only",
+            "normalization_type",
+            "normalization",
+            "eps",
+            "attention_dir",
+            "n_key_value_heads",
+        ),
         *("use_attn_scale", "attn_scale", "attn_coeff", "scale_attn_by_inverse_layer_idx"),
         *("positional_embedding_type", "rotary_dim", "rotary_base", "rotary_adjacent_pairs"),
         *("use_NTK_by_parts_rope", "parallel_attn_mlp", "architecture"),
@@ -63,7 +71,7 @@ _HARMLESS = re.compile(
     r"|ungroup_grouped_query_attention"
 )
 """Options of TransformerLens that change no logit, or none unless one of the others is set."""
-_FOLDED, _CAUSAL = "LNPre", "causal"
+_FOLDED, _CAUSAL, _BOTH_WAYS = "LNPre", "causal", "bidirectional"
 _UNSET = -1
 """What TransformerLens writes where a number is to be derived."""
 
@@ -115,7 +123,7 @@ class LensConfig:
 
     def norm(self, *, has_scales: bool) -> Norm:
         """Return the norm; where it is left out the scales of norms tell whether there is one."""
-        key = "normalization_type"
+        key = self._norm_key
         if self.fields.has(key) and self.fields.value(key) is None:
             return NoNorm()
         if not self.fields.has(key) and not has_scales:
@@ -132,8 +140,13 @@ class LensConfig:
     @property
     def is_folded(self) -> bool:
         """Say whether the scales and shifts of norms were folded into what reads them."""
-        key = "normalization_type"
-        return self.fields.has(key) and self.fields.value(key) == _FOLDED
+        return self.fields.has(self._norm_key) and self.fields.value(self._norm_key) == _FOLDED
+
+    @property
+    def _norm_key(self) -> str:
+        """Return the key of the norm, which the first public models (`GELU_1L512W_C4_Code`) name so."""
+        old, usual = "normalization", "normalization_type"
+        return old if self.fields.has(old) and not self.fields.has(usual) else usual
 
     def is_rotary(self) -> bool:
         key = "positional_embedding_type"
@@ -153,19 +166,26 @@ class LensConfig:
         near = nearest_float32(wanted)
         return near, (f"scores are multiplied by {near}, the FP32 number nearest to 1/{float(said)}",)
 
-    def refuse_unmasked(self, layers: int) -> tuple[str, ...]:
-        """Refuse attention to later positions, unless only the last position of one layer is decided at."""
+    def mask(self, layers: int) -> tuple[Mask, tuple[str, ...]]:
+        """Return the mask of attention, and what is to be said of it.
+
+        Of one layer only the last position is decided at, so that a mask makes no difference.
+        """
         key = "attention_dir"
         usual = "not said" if self.layout is GROKKING else _CAUSAL
         said = self.fields.text(key) if self.fields.has(key) else usual
         if said == _CAUSAL:
-            return ()
-        if layers > 1:
-            raise InputError(
-                f"{self.fields.path(key)} is {said!r}, want {_CAUSAL!r}: in {layers} layers "
-                "the last position reads what earlier ones saw of later ones"
+            return Mask.CAUSAL, ()
+        if layers == 1:
+            return Mask.CAUSAL, (
+                "whether attention has a mask makes no difference: one layer, decided at the last position",
             )
-        return ("whether attention has a mask makes no difference: one layer, decided at the last position",)
+        if said == _BOTH_WAYS:
+            return Mask.NONE, ("attention has no mask: every position attends to all of the prompt",)
+        raise InputError(
+            f"{self.fields.path(key)} is {said!r}, want {_CAUSAL!r} or {_BOTH_WAYS!r}: in {layers} layers "
+            "the last position reads what earlier ones may have seen of later ones"
+        )
 
     def unread_note(self) -> tuple[str, ...]:
         """Say which keys nothing here has looked at."""

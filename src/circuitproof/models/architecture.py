@@ -12,7 +12,7 @@ from circuitproof.errors import DeclarationError
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import Codec, PositiveInt, Size, record_to_json
 from circuitproof.files.reading import Fields
-from circuitproof.models.operators import Activation, Attention, BandNorm, NoNorm, Norm
+from circuitproof.models.operators import Activation, Attention, BandNorm, Mask, NoNorm, Norm
 
 _FLOAT32_BITS = 24
 _LARGEST_BITS = 0x7F7FFFFF
@@ -36,7 +36,7 @@ _MOST = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """A decoder-only transformer with pre-norms, at any scale; without `rotary`, positions are learned."""
+    """A transformer with pre-norms, at any scale; without `rotary`, positions are learned."""
 
     vocabulary: PositiveInt
     context: PositiveInt
@@ -59,6 +59,7 @@ class Architecture:
     """How many coordinates of queries and keys are rotated by their position, in the place of embeddings."""
     parallel: bool = False
     """The MLP of a layer reads what its heads read, not what they put out."""
+    mask: Mask = Mask.CAUSAL
 
     def __post_init__(self) -> None:
         for name, most in _MOST.items():
@@ -85,13 +86,19 @@ class Architecture:
         return not isinstance(self.norm, NoNorm)
 
     @property
+    def is_causal(self) -> bool:
+        """Say whether no position depends on a later one."""
+        return self.mask is Mask.CAUSAL
+
+    @property
     def graph(self) -> Graph:
         has_mlps = self.mlp_width > 0
         return Graph(self.layers, self.heads, has_mlps=has_mlps, is_parallel=self.parallel and has_mlps)
 
     def to_json(self) -> Json:
-        """Return it as JSON; `rotary` and `parallel` stand there only where they apply."""
+        """Return it as JSON; `rotary`, `parallel` and `mask` stand there only where they apply."""
         unsaid = {name for name in ("rotary", "parallel") if not getattr(self, name)}
+        unsaid |= {"mask"} if self.is_causal else set()
         return {key: value for key, value in record_to_json(self).items() if key not in unsaid}
 
     def refuse_absent_heads(self, programs: Collection[Head]) -> None:
@@ -123,6 +130,7 @@ def read_architecture(fields: Fields) -> Architecture:
         head_width=head_width,
         attention_scale=scale,
         parallel=fields.only_true("parallel"),
+        mask=Mask(fields.one_of("mask", (Mask.NONE,))) if fields.has("mask") else Mask.CAUSAL,
     )
 
 

@@ -13,6 +13,15 @@ from typing import ClassVar, TypeAlias, assert_never
 from circuitproof.errors import DeclarationError, NotExactError
 
 
+class Mask(StrEnum):
+    """Which keys a query may attend to."""
+
+    CAUSAL = "causal"
+    """Those up to its own position."""
+    NONE = "none"
+    """All of the prompt."""
+
+
 class Attention(StrEnum):
     """How a row of scores becomes weights."""
 

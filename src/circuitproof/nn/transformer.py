@@ -67,7 +67,7 @@ class AttentionLayer(nn.Module):
         heads, width, head_width = architecture.heads, architecture.width, architecture.head_width
         self.programs = {head.index: one for head, one in programs.items() if head.layer == layer}
         self.neural = tuple(index for index in range(heads) if index not in self.programs)
-        self.attention = architecture.attention
+        self.attention, self.is_causal = architecture.attention, architecture.is_causal
         self.score_scale = float(architecture.attention_scale)
         self.norm = NormLayer(architecture)
         if self.neural:
@@ -107,12 +107,12 @@ class AttentionLayer(nn.Module):
         if rotation is not None:
             queries, keys = rotation(queries), rotation(keys)
         scores = (queries @ keys.mT) * self.score_scale
-        causal = causal_mask(scores)
+        allowed = causal_mask(scores) if self.is_causal else torch.ones_like(scores, dtype=torch.bool)
         match self.attention:
             case Attention.SPARSEMAX:
-                return sparsemax(scores, causal)
+                return sparsemax(scores, allowed)
             case Attention.SOFTMAX:
-                return softmax(scores, causal)
+                return softmax(scores, allowed)
             case _:
                 assert_never(self.attention)
 
@@ -241,7 +241,7 @@ class Transformer(nn.Module):
         """Return what cut edges carry on some prompts, by the column of their source."""
         with torch.no_grad():
             if isinstance(ablation, Counterfactual):
-                return self._outputs([_partner(ablation, tuple(row)) for row in tokens.tolist()])
+                return self._outputs([ablation.partner_of(tuple(row)) for row in tokens.tolist()])
             if ablation.over is Pooling.POSITION:
                 chosen = [prompt for prompt in ablation.prompts if len(prompt) == tokens.shape[1]]
                 if not chosen:
@@ -359,12 +359,6 @@ def _norm_slices(norm: NormLayer, name: str) -> Iterator[tuple[str, Tensor]]:
     if not isinstance(norm.norm, NoNorm):
         yield f"{name}.scale", norm.scale
         yield f"{name}.shift", norm.shift
-
-
-def _partner(ablation: Counterfactual, prompt: Prompt) -> Prompt:
-    if prompt not in ablation.partners:
-        raise InputError(f"prompt {list(prompt)} has no partner; counterfactual ablation wants one")
-    return ablation.partners[prompt]
 
 
 def _zeros(*shape: int) -> nn.Parameter:

@@ -4,11 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Final, NamedTuple, TypeAlias
+from typing import ClassVar, Final, NamedTuple, Self, TypeAlias
 
-from circuitproof.arithmetic.balls import Balls, Enclose
+from circuitproof.arithmetic.balls import Balls, Enclose, ScoreBalls
 from circuitproof.arithmetic.grid import Grid, Row
 from circuitproof.errors import DeclarationError
+from circuitproof.files.canonical import Json
 from circuitproof.forward.forward import Disturbance, Forward, Trace
 from circuitproof.models.architecture import Architecture
 from circuitproof.models.operators import BandNorm
@@ -70,7 +71,16 @@ class EnclosedNumbers(Enclosing):
             if not LEAST_BITS <= bits <= MOST_BITS:
                 raise DeclarationError(f"the precision is {bits} bits, want {LEAST_BITS} to {MOST_BITS}")
 
+    @classmethod
+    def up_to(cls, most: int) -> Self:
+        """Return the first precision that is tried where so many bits are allowed."""
+        return cls(min(_FIRST_BITS, most), most)
+
     def rows(self, forward: ExactForward) -> Callable[[int], Sequence[EnclosedRow]]:
+        trace = self.trace(forward)
+        return lambda stage: enclosed_rows(trace.output(stage), self)
+
+    def trace(self, forward: ExactForward) -> Trace[Balls, ScoreBalls]:
         """Compute in balls; maps are never applied to the parts of sums, since each product is rounded."""
         arithmetic = Enclose(self.precision)
         added = forward.disturbance
@@ -82,8 +92,7 @@ class EnclosedNumbers(Enclosing):
             None if added is None else Disturbance(arithmetic.constant(added.added), added.rows),
             may_split=False,
         )
-        trace, unit = Trace(balls), Fraction(1, 1 << self.precision)
-        return lambda stage: _rows(trace.output(stage), unit)
+        return Trace(balls)
 
     def lacking(self, architecture: Architecture) -> str | None:
         return "BandNorm" if isinstance(architecture.norm, BandNorm) else None
@@ -93,10 +102,22 @@ class EnclosedNumbers(Enclosing):
         return replace(self, precision=bits) if bits > self.precision else None
 
 
-def _rows(balls: Balls, unit: Fraction) -> Sequence[EnclosedRow]:
+def enclosed_rows(balls: Balls, numbers: EnclosedNumbers) -> Sequence[EnclosedRow]:
+    """Return rows of numbers that are known at a precision."""
+    unit = Fraction(1, 1 << numbers.precision)
     pairs = zip(balls.numbers.integers().tolist(), balls.radii, strict=True)
     return [EnclosedRow(tuple(numbers), radius, unit) for numbers, radius in pairs]
 
 
 EXACT: Final = ExactNumbers()
 ClaimArithmetic: TypeAlias = ExactNumbers | Enclosing
+
+
+def bits_of(arithmetic: ClaimArithmetic) -> int | None:
+    """Return with how many bits numbers are enclosed; nothing where they are exact."""
+    return arithmetic.precision if isinstance(arithmetic, EnclosedNumbers) else None
+
+
+def precision_to_json(arithmetic: ClaimArithmetic) -> dict[str, Json]:
+    """Return how precisely something was computed: nothing where it is exact."""
+    return {} if (bits := bits_of(arithmetic)) is None else {"precision": bits}

@@ -75,6 +75,8 @@ class Claim:
             raise InputError(
                 f"{self.circuit.ablation.kind} ablation is not known over patterns; list prompts"
             )
+        if not sizes.is_causal:
+            raise InputError("attention without a mask is not known over patterns; list prompts")
         if self.circuit.graph.granularity is Granularity.PORT:
             raise InputError("query, key and value are not told apart over patterns; use whole heads")
         if unknown := [prop.kind for prop in self.properties if not prop.is_known_on_patterns]:

@@ -71,7 +71,7 @@ class Enclosed:
     def __post_init__(self) -> None:
         if self.reach < 0:
             raise NumericError(f"logits are enclosed with a radius of {self.radius}; want 0 or more")
-        is_known = self._lead(self.leader) > 2 * self.reach
+        is_known = self.lead(self.leader) > 2 * self.reach
         object.__setattr__(self, "decision", known_places((self.leader,)) if is_known else NOT_KNOWN)
 
     def __eq__(self, other: object) -> NoReturn:
@@ -95,7 +95,8 @@ class Enclosed:
 
     def margin(self, place: int) -> EnclosedNumber:
         """Return by how much a candidate leads over the best other; negative where that one leads."""
-        return EnclosedNumber(self._lead(place) * self.unit, 2 * self.radius)
+        return EnclosedNumber(self.lead(place) * self.unit, 2 * self.radius)
 
-    def _lead(self, place: int) -> Fraction | int:
+    def lead(self, place: int) -> Fraction | int:
+        """Return by how much a candidate's midpoint leads over the best other, in units."""
         return self.numbers[place] - max(self.numbers[:place] + self.numbers[place + 1 :])

@@ -7,7 +7,7 @@ from enum import StrEnum
 from circuitproof.circuits.ablation import ZERO
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.forward.frozen import Frozen
-from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic
+from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, ExactNumbers
 from circuitproof.proof.claim import Among, edges_of
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.enclosed import NOT_KNOWN, Ternary
@@ -62,6 +62,8 @@ class FewestEdges:
     """All circuits of the smallest size that suffices, or none if the search ended before."""
     ended_by: SearchLimit | None = None
     """What ended it before, if it did."""
+    arithmetic: ClaimArithmetic = EXACT
+    """The last that it computed in: the finest, where logits are enclosed."""
 
 
 def search_minimum(  # noqa: PLR0913  # a search has these bounds
@@ -78,7 +80,7 @@ def search_minimum(  # noqa: PLR0913  # a search has these bounds
 
     `among` is the circuit whose edges may be kept; without one, all of the model. A size with more than
     `budget` circuits is not begun, and one that there is no time for is not finished: what is refuted so far
-    is the proved lower bound.
+    is the proved lower bound. Circuits that an arithmetic leaves open are tried again in a finer one.
     """
     graph, ablation = (frozen.graph, ZERO) if among is None else (among.graph, among.ablation)
     edges = edges_of(frozen, graph) if among is None else tuple(among)
@@ -88,18 +90,31 @@ def search_minimum(  # noqa: PLR0913  # a search has these bounds
     for size in range(last + 1):
         circuits = every.contenders(edges, size, budget + 1)
         if len(circuits) > budget:
-            return FewestEdges(size, tuple(trials), (), SearchLimit.BUDGET)
-        found = try_circuits(frozen, task, circuits, pace, arithmetic=arithmetic)
+            return FewestEdges(size, tuple(trials), (), SearchLimit.BUDGET, arithmetic)
+        found, arithmetic = _try_finely(frozen, task, circuits, pace, arithmetic)
         trials.extend(found)
         if len(found) < len(circuits):
-            return FewestEdges(size, tuple(trials), (), SearchLimit.TIME)
+            return FewestEdges(size, tuple(trials), (), SearchLimit.TIME, arithmetic)
         if any(trial.open for trial in found):
-            return FewestEdges(size, tuple(trials), (), SearchLimit.OPEN)
+            return FewestEdges(size, tuple(trials), (), SearchLimit.OPEN, arithmetic)
         if minimum := tuple(trial.circuit for trial in found if trial.is_equivalent is True):
-            return FewestEdges(size, tuple(trials), minimum)
-    return FewestEdges(
-        last + 1, tuple(trials), (), SearchLimit.EDGES if last == len(edges) else SearchLimit.MOST
-    )
+            return FewestEdges(size, tuple(trials), minimum, arithmetic=arithmetic)
+    ended_by = SearchLimit.EDGES if last == len(edges) else SearchLimit.MOST
+    return FewestEdges(last + 1, tuple(trials), (), ended_by, arithmetic)
+
+
+def _try_finely(
+    frozen: Frozen, task: Task, circuits: Sequence[Circuit], pace: Pace, arithmetic: ClaimArithmetic
+) -> tuple[tuple[Trial, ...], ClaimArithmetic]:
+    """Try circuits, those that stay open in finer arithmetics, and return the last arithmetic too."""
+    known = {one.circuit: one for one in try_circuits(frozen, task, circuits, pace, arithmetic=arithmetic)}
+    while (left := [one.circuit for one in known.values() if one.open]) and not pace.is_over:
+        finer = None if isinstance(arithmetic, ExactNumbers) else arithmetic.finer()
+        if finer is None:
+            break
+        arithmetic = finer
+        known |= {one.circuit: one for one in try_circuits(frozen, task, left, pace, arithmetic=arithmetic)}
+    return tuple(known[circuit] for circuit in circuits if circuit in known), arithmetic
 
 
 def try_circuits(

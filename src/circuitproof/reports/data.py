@@ -17,7 +17,7 @@ from circuitproof.proof.fold import Fold
 from circuitproof.reports.bundle_view import BundleView, Unjudged
 from circuitproof.reports.evidence import PromptWitness, Shown, ShownDecision
 from circuitproof.reports.numbers import ComputedCell, Numbers, lead
-from circuitproof.reports.parts.explanation import flip_words
+from circuitproof.reports.parts.explanation import UNSHARED, flip_words
 from circuitproof.reports.parts.heads import program_nodes
 from circuitproof.reports.parts.prompts import closest
 from circuitproof.reports.parts.witnesses import says
@@ -72,6 +72,7 @@ def _numbers(view: BundleView) -> dict[str, Json]:
         "cell_of": list(found.cell_of),
         "cells": [_cell(view, cell, margins, radii) for cell in found.cells],
         "needs": needs or None,
+        **({} if view.bundle.precision is None else {"unshared": UNSHARED}),
     }
 
 
@@ -206,7 +207,7 @@ def _neural(view: BundleView, rows: _DistinctRows) -> Json:
     if not places:
         return {}
     prompts = [view.bundle.domain.prompts[place] for place in places]
-    traced = trace(frozen, circuit, view.bundle.task.candidates, prompts, is_whole=True)
+    traced = trace(view.bundle, prompts, is_whole=True)
     found: dict[str, Json] = {}
     for place, prompt in zip(places, prompts, strict=True):
         matrices = traced.matrices(prompt)

@@ -14,7 +14,8 @@ from circuitproof.files.printing import shown_text
 from circuitproof.files.reading import long_numbers, write_rational
 from circuitproof.models.declaration import Declaration
 from circuitproof.proof.effort import UNHURRIED, Effort, Pace
-from circuitproof.proof.fold import Fold, fold
+from circuitproof.proof.enclosed import NotKnown
+from circuitproof.proof.fold import CandidateLogits, fold
 from circuitproof.proof.regions.disturbed import Question, disturb_residual
 from circuitproof.proof.regions.radius import Bracket, find_radius
 from circuitproof.reports.bundle_view import BundleView, Uncomputed, Unjudged, answer_to, numbers_of
@@ -24,6 +25,7 @@ from circuitproof.reports.trace import AttentionReading
 from circuitproof.reports.words import constants_words, token_name
 from circuitproof.tasks.alphabet import token_of
 from circuitproof.tasks.domain import Prompt
+from circuitproof.verbs.asked import refuse_length
 from circuitproof_check.main import Outcome
 
 _PARTS = 100
@@ -50,7 +52,7 @@ class Explanation:
     readings: tuple[AttentionReading, ...]
     searched: Bracket | None = None
     """What is known of the radius where a norm reads the final residual, if it was searched for."""
-    beside: Mapping[str, Fold] = field(default_factory=dict[str, Fold])
+    beside: Mapping[str, CandidateLogits] = field(default_factory=dict[str, CandidateLogits])
     """What other circuits that the claim speaks of make of the prompt, by what they are."""
 
     def to_json(self) -> Json:
@@ -65,12 +67,10 @@ class Explanation:
             "partner": None if self.partner is None else list(self.partner),
             "cell": self.number,
             "prompts_in_cell": self.shared,
-            "logits": to_json(dict(zip(candidates, cell.fold.logits, strict=True))),
-            "decision": [candidates[place] for place in sorted(cell.fold.decision)],
-            "beside": {
-                name: [candidates[place] for place in sorted(fold.decision)]
-                for name, fold in self.beside.items()
-            },
+            "logits": to_json(dict(zip(candidates, cell.logits, strict=True))),
+            **self._within(),
+            "decision": self._decided(cell.fold),
+            "beside": {name: self._decided(fold) for name, fold in self.beside.items()},
             "rival": candidates[cell.runner],
             "margin": write_rational(cell.margin),
             "contributions": {} if flow is None else to_json(flow.edges),
@@ -85,6 +85,18 @@ class Explanation:
                 for one in self.readings
             ],
         }
+
+    def _within(self) -> dict[str, Json]:
+        """Return how precisely logits are known, where they are enclosed: the others are midpoints."""
+        if self.bundle.precision is None:
+            return {}
+        return {"precision": self.bundle.precision, "within": write_rational(self.cell.within / 2)}
+
+    def _decided(self, found: CandidateLogits) -> Json:
+        """Return the candidates of a decision; nothing where it is not known."""
+        if isinstance(found.decision, NotKnown):
+            return None
+        return [self.bundle.task.candidates[place] for place in sorted(found.decision)]
 
     @property
     def constants(self) -> str:
@@ -131,11 +143,13 @@ def explain(
         return replace(explained, searched=searched, beside=_beside(view.bundle, prompt))
 
 
-def _beside(bundle: OpenedBundle, prompt: Prompt) -> Mapping[str, Fold]:
+def _beside(bundle: OpenedBundle, prompt: Prompt) -> Mapping[str, CandidateLogits]:
     """Compute the prompt in the circuits that the claim's is compared with."""
     pairs = [(one.prop.beside, one.prop.shown_beside()) for one in bundle.answers]
     return {
-        name: fold(bundle.frozen, bundle.task.candidates, [circuit], [prompt]).of(circuit)[0]
+        name: fold(
+            bundle.frozen, bundle.task.candidates, [circuit], [prompt], arithmetic=bundle.arithmetic
+        ).of(circuit)[0]
         for name, circuit in pairs
         if circuit is not None
     }
@@ -144,10 +158,11 @@ def _beside(bundle: OpenedBundle, prompt: Prompt) -> Mapping[str, Fold]:
 def _searched(bundle: OpenedBundle, prompt: Prompt, cell: ComputedCell, pace: Pace) -> Bracket | None:
     """Look for the least perturbation of the final residual that changes a decision after a norm."""
     sizes = bundle.frozen.architecture
-    if not sizes.has_norm or not cell.fold.is_clear or sizes.width > _WIDEST or pace.is_over:
+    is_bounded = bundle.precision is None and sizes.width <= _WIDEST and not pace.is_over
+    if not sizes.has_norm or cell.is_clear is not True or not is_bounded:
         return None
     (function,) = disturb_residual(bundle.frozen, bundle.task.candidates, bundle.circuit, (prompt,))
-    return find_radius(Question(function, cell.fold.winner), Effort(budget=_PARTS, pace=pace))
+    return find_radius(Question(function, cell.leader), Effort(budget=_PARTS, pace=pace))
 
 
 def explain_place(view: BundleView, numbers: Numbers, place: int) -> Explanation:
@@ -188,9 +203,7 @@ def find_prompt(bundle: OpenedBundle, spelled: str, model: Declaration | None = 
             return prompts[place]
         raise UsageError(f"there is no prompt {spelled}: the bundle lists #0 to #{len(prompts) - 1}")
     prompt = _named_prompt(bundle, spelled) if model is None else _read_text(bundle, spelled, model)
-    context = bundle.frozen.architecture.context
-    if not 1 <= len(prompt) <= context:
-        raise UsageError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")
+    refuse_length(prompt, bundle.frozen.architecture.context)
     return prompt
 
 

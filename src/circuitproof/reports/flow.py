@@ -42,6 +42,7 @@ from circuitproof.forward.cells import (
 )
 from circuitproof.forward.frozen import Frozen
 from circuitproof.models.operators import slope_of
+from circuitproof.proof.known import exact_folds
 from circuitproof.reports.trace import CircuitTrace, Traced
 
 
@@ -59,7 +60,8 @@ def flow_of(frozen: Frozen, trace: CircuitTrace, row: int, rivals: tuple[int, in
     """Return what each edge brings to the margin of one candidate over another, in a row of the logits."""
     leader, runner = frozen.unembedding([trace.candidates[place] for place in rivals]).fractions()
     gap = grid_of_fractions([[a - b for a, b in zip(leader, runner, strict=True)]], len(leader))
-    first, second = (trace.logits[row][place] for place in rivals)
+    (found,) = exact_folds([trace.logits[row]])
+    first, second = (found.logits[place] for place in rivals)
     return _Backward(frozen, trace).run(row, gap, first - second)
 
 
@@ -154,6 +156,8 @@ class _Backward:
             case StagePart(number):
                 source = self._trace.stages[number]
                 node = source.stage.node
+                if source.outputs is None:
+                    raise DeclarationError("shares are those of exact numbers")
                 return None if isinstance(node, StandIn | Port) else node, source.outputs.take([row])
             case PortPart():
                 raise DeclarationError("a head whose ports are told apart adds nothing up")

@@ -1,4 +1,4 @@
-"""Exact numbers of a bundle's circuit on its prompts, computed when they are looked at."""
+"""Numbers of a bundle's circuit on its prompts, exact or midpoints, computed when they are looked at."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,9 @@ from fractions import Fraction
 from circuitproof.bundle.opening import OpenedBundle
 from circuitproof.circuits.graph import Edge
 from circuitproof.forward.frozen import Frozen
-from circuitproof.proof.fold import Fold, fold
+from circuitproof.proof.enclosed import EnclosedNumber, Ternary
+from circuitproof.proof.fold import CandidateLogits, Fold, fold
+from circuitproof.proof.known import is_changed, is_clear
 from circuitproof.reports.flow import Flow, flow_of
 from circuitproof.reports.trace import CircuitTrace, trace
 from circuitproof.tasks.domain import Prompt
@@ -27,6 +29,7 @@ class Flip:
     """
 
     radius: Fraction
+    """Where logits are enclosed, an upper bound that is as near as their radius allows."""
     competitor: int
     """The place of the candidate that catches up."""
     direction: tuple[int, ...]
@@ -41,37 +44,54 @@ class Flip:
 class ComputedCell:
     """One computation that decides some prompts."""
 
-    fold: Fold
+    fold: CandidateLogits
     flip: Flip | None
-    """Nothing where the decision ties, a norm reads the final residual, or nothing can change it."""
+    """Nothing where no clear decision is known, a norm reads the final residual, or nothing can change it."""
     flow: Flow | None
-    """Nothing where cells of smaller margins have taken all the work that is allowed."""
+    """Nothing where logits are enclosed, or cells of smaller margins have taken all the work allowed."""
+
+    @property
+    def logits(self) -> tuple[Fraction, ...]:
+        """Return the logits, or the midpoints of enclosed ones."""
+        return self.fold.logits if isinstance(self.fold, Fold) else self.fold.midpoints
 
     @property
     def leader(self) -> int:
         """Return the place of a maximal candidate, the first of several."""
-        return min(self.fold.decision)
+        return self.fold.leader
 
     @property
     def runner(self) -> int:
         """Return the place of the best other candidate, the first of several."""
-        others = [place for place in range(len(self.fold.logits)) if place != self.leader]
-        return max(others, key=lambda place: self.fold.logits[place])
+        logits = self.logits
+        others = [place for place in range(len(logits)) if place != self.leader]
+        return max(others, key=lambda place: logits[place])
+
+    @property
+    def is_clear(self) -> Ternary:
+        """Say whether one candidate leads alone, where that is known."""
+        return is_clear(self.fold.decision)
 
     @property
     def margin(self) -> Fraction:
-        """Return by how much the decision leads; zero where it ties."""
+        """Return by how much the decision leads; zero where it ties. Of enclosed logits it is a midpoint."""
         return lead(self.fold)
 
+    @property
+    def within(self) -> Fraction:
+        """Return how far the margin is off at most: 0 where logits are exact."""
+        return Fraction(0) if isinstance(self.fold, Fold) else 2 * self.fold.radius
 
-def lead(found: Fold) -> Fraction:
+
+def lead(found: CandidateLogits) -> Fraction:
     """Return by how much the best candidate leads over the next; zero where they tie."""
-    return found.margin(min(found.decision))
+    margin = found.margin(found.leader)
+    return margin.midpoint if isinstance(margin, EnclosedNumber) else margin
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The prompts whose clear decision is another clear one without an edge, and those that then tie."""
+    """The prompts whose clear decision is known to be another one without an edge, and those that tie."""
 
     flips: tuple[int, ...]
     ties: tuple[int, ...]
@@ -91,11 +111,11 @@ class Numbers:
 def compute(bundle: OpenedBundle, prompts: Sequence[Prompt]) -> Numbers:
     """Return what the circuit computes on some prompts."""
     candidates = bundle.task.candidates
-    traced = trace(bundle.frozen, bundle.circuit, candidates, prompts)
+    traced = trace(bundle, prompts)
     rows = list(dict.fromkeys(traced.rows))
-    folds = [Fold(traced.logits[row]) for row in rows]
-    cells = [ComputedCell(one, _flip(bundle.frozen, candidates, one), None) for one in folds]
-    order = sorted(range(len(rows)), key=lambda place: cells[place].margin)
+    cells = [ComputedCell(traced.logits[row], None, None) for row in rows]
+    cells = [replace(cell, flip=_flip(bundle.frozen, candidates, cell)) for cell in cells]
+    order = sorted(range(len(rows)), key=lambda place: cells[place].margin) if _has_flows(bundle) else []
     for place in order[: max(1, _FLOWS // max(1, len(bundle.circuit)))]:
         cell = cells[place]
         flow = flow_of(bundle.frozen, traced, rows[place], (cell.leader, cell.runner))
@@ -105,15 +125,20 @@ def compute(bundle: OpenedBundle, prompts: Sequence[Prompt]) -> Numbers:
     return Numbers(tuple(cells), cell_of, dict(_needs(bundle, prompts, cell_of)), traced)
 
 
-def _flip(frozen: Frozen, candidates: tuple[int, ...], found: Fold) -> Flip | None:
-    if frozen.architecture.has_norm or not found.is_clear:
+def _has_flows(bundle: OpenedBundle) -> bool:
+    """Say whether margins are divided among edges: exactly or not at all."""
+    return bundle.precision is None
+
+
+def _flip(frozen: Frozen, candidates: tuple[int, ...], cell: ComputedCell) -> Flip | None:
+    if frozen.architecture.has_norm or cell.is_clear is not True:
         return None
-    rows = frozen.unembedding(candidates).fractions()
+    rows, winner, logits = frozen.unembedding(candidates).fractions(), cell.leader, cell.logits
     flips: list[Flip] = []
     for place, row in enumerate(rows):
-        gaps = [mine - other for mine, other in zip(rows[found.winner], row, strict=True)]
+        gaps = [mine - other for mine, other in zip(rows[winner], row, strict=True)]
         if size := sum(map(abs, gaps)):
-            margin = found.logits[found.winner] - found.logits[place]
+            margin = logits[winner] - logits[place] + cell.within
             flips.append(Flip(margin / size, place, tuple((gap < 0) - (gap > 0) for gap in gaps)))
     return min(flips, key=lambda flip: flip.radius, default=None)
 
@@ -133,11 +158,12 @@ def _needs(
         return
     lesions = bundle.circuit.lesions()
     some = [prompts[places[0]] for places in mates.values()]
-    folded = fold(bundle.frozen, bundle.task.candidates, (bundle.circuit, *lesions), some)
+    variants, numbers = (bundle.circuit, *lesions), bundle.arithmetic
+    folded = fold(bundle.frozen, bundle.task.candidates, variants, some, arithmetic=numbers)
     before = folded.of(bundle.circuit)
     for edge, lesion in zip(bundle.circuit, lesions, strict=True):
         pairs = zip(mates.values(), before, folded.of(lesion), strict=True)
-        changed = [(x, one) for x, own, one in pairs if own.is_clear and one.decision != own.decision]
-        flips = sorted(place for places, one in changed if one.is_clear for place in places)
-        ties = sorted(place for places, one in changed if not one.is_clear for place in places)
+        changed = [(x, is_clear(one.decision)) for x, own, one in pairs if is_changed(own, one) is True]
+        flips = sorted(place for places, is_flip in changed if is_flip is True for place in places)
+        ties = sorted(place for places, is_flip in changed if is_flip is False for place in places)
         yield edge, Needs(tuple(flips), tuple(ties))

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
+from circuitproof.arithmetic.balls import Enclose, ScoreBall, ScoreBalls
 from circuitproof.arithmetic.exact import BandBranches, Exact, Sides, Signs
 from circuitproof.arithmetic.grid import Grid, Integers, Row
 from circuitproof.arithmetic.protocol import RationalRow
-from circuitproof.circuits.circuit import Circuit
+from circuitproof.bundle.opening import OpenedBundle
 from circuitproof.circuits.graph import Head, Mlp
 from circuitproof.forward.cells import Stage, StagePart, StandIn
 from circuitproof.forward.forward import Forward, Trace
@@ -17,6 +18,9 @@ from circuitproof.forward.prompts import PromptCells
 from circuitproof.models.declaration import ProgramHeads
 from circuitproof.models.operators import Attention
 from circuitproof.programs.meaning import row as program_row
+from circuitproof.proof.arithmetic import EnclosedNumbers, enclosed_rows
+from circuitproof.proof.enclosed import Enclosed
+from circuitproof.proof.fold import CandidateLogits, Fold
 from circuitproof.tasks.domain import Prompt
 
 
@@ -32,15 +36,27 @@ class _Recorded(Exact):
 
 
 @dataclass(frozen=True, slots=True)
+class _RecordedBalls(Enclose):
+    """Balls that remember the weights of attention, in order of computation."""
+
+    weights: list[ScoreBalls] = field(default_factory=list[ScoreBalls])
+
+    def attention(self, scores: ScoreBalls, attention: Attention) -> ScoreBalls:
+        self.weights.append(Enclose.attention(self, scores, attention))
+        return self.weights[-1]
+
+
+@dataclass(frozen=True, slots=True)
 class Traced:
     """A stage with its outputs, and by row what its operators did."""
 
     stage: Stage
     inputs: tuple[tuple[int, ...], ...]
     """The rows of its parts that each input adds up."""
-    outputs: Grid
+    outputs: Grid | None
+    """Exactly; nothing where they are enclosed."""
     weights: tuple[tuple[Fraction, ...], ...]
-    """Of a neural head, the weights of all positions in each output."""
+    """Of a neural head, the weights of all positions in each output; midpoints where they are enclosed."""
     signs: Integers | None
     """Of an MLP, the signs of what is activated, a row for each input."""
     sides: tuple[Sides, ...]
@@ -71,7 +87,7 @@ class CircuitTrace:
     cells: PromptCells
     stages: tuple[Traced, ...]
     rows: tuple[int, ...]
-    logits: tuple[tuple[Fraction, ...], ...]
+    logits: tuple[CandidateLogits, ...]
     candidates: tuple[int, ...]
 
     def readings(self, prompt: Prompt) -> list[AttentionReading]:
@@ -112,15 +128,9 @@ class CircuitTrace:
         return tuple((place, weight) for place, weight in enumerate(weights) if weight)
 
 
-def trace(
-    frozen: Frozen,
-    circuit: Circuit,
-    candidates: tuple[int, ...],
-    prompts: Sequence[Prompt],
-    *,
-    is_whole: bool = False,
-) -> CircuitTrace:
-    """Run a circuit on prompts and keep what it computed; if `is_whole`, heads at every position."""
+def trace(bundle: OpenedBundle, prompts: Sequence[Prompt], *, is_whole: bool = False) -> CircuitTrace:
+    """Run a bundle's circuit on prompts and keep what it computed; if `is_whole`, heads at every position."""
+    frozen, circuit, candidates = bundle.frozen, bundle.circuit, bundle.task.candidates
     cells = PromptCells(frozen, circuit.ablation)
     number, rows = cells.cells(circuit, prompts)
     if is_whole:
@@ -128,6 +138,17 @@ def trace(
         for place, prompt in product(reversed(heads), prompts):
             for length in range(1, len(prompt) + 1):
                 cells.cell(place, cells.place(prompt, length))
+    if bundle.precision is None:
+        stages, logits = _exact_stages(frozen, cells, candidates, number)
+    else:
+        stages, logits = _enclosed_stages(frozen, cells, candidates, (number, bundle.precision))
+    return CircuitTrace(frozen.programs, cells, stages, rows, logits, candidates)
+
+
+def _exact_stages(
+    frozen: Frozen, cells: PromptCells, candidates: tuple[int, ...], last: int
+) -> tuple[tuple[Traced, ...], tuple[Fold, ...]]:
+    """Return what stages computed exactly, and the logits of one."""
     arithmetic = _Recorded()
     passed = Trace(Forward(frozen, cells, arithmetic, candidates))
     outputs = [passed.output(stage) for stage in range(len(cells.stages))]  # the order of what is recorded
@@ -145,4 +166,32 @@ def trace(
         )
         for stage, values in zip(cells.stages, outputs, strict=True)
     )
-    return CircuitTrace(frozen.programs, cells, stages, rows, outputs[number].fractions(), candidates)
+    return stages, tuple(map(Fold, outputs[last].fractions()))
+
+
+def _enclosed_stages(
+    frozen: Frozen, cells: PromptCells, candidates: tuple[int, ...], asked: tuple[int, int]
+) -> tuple[tuple[Traced, ...], tuple[Enclosed, ...]]:
+    """Return where heads look at a precision, and the logits of a stage."""
+    last, bits = asked
+    arithmetic = _RecordedBalls(bits)
+    passed = Trace(Forward(frozen, cells, arithmetic, candidates, may_split=False))
+    outputs = [passed.output(stage) for stage in range(len(cells.stages))]  # the order of what is recorded
+    weights = iter(arithmetic.weights)
+    stages = tuple(
+        Traced(
+            stage,
+            tuple(stage.inputs),
+            None,
+            tuple(_in_units(row, bits) for row in next(weights)) if stage.contexts else (),
+            None,
+            (),
+        )
+        for stage in cells.stages
+    )
+    rows = enclosed_rows(outputs[last], EnclosedNumbers(bits, most=bits))
+    return stages, tuple(Enclosed(*row) for row in rows)
+
+
+def _in_units(row: ScoreBall, bits: int) -> tuple[Fraction, ...]:
+    return tuple(Fraction(number, 1 << bits) for number in row.midpoints)

@@ -12,7 +12,7 @@ from circuitproof.files.reading import shown, write_rational
 from circuitproof.models.architecture import Architecture
 from circuitproof.programs.lines import to_lines
 from circuitproof.programs.syntax import Program, Rule
-from circuitproof.proof.enclosed import PERHAPS
+from circuitproof.proof.enclosed import PERHAPS, Decision, NotKnown
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.names import TokenNames, named
 from circuitproof.tasks.pattern_text import print_pattern
@@ -70,8 +70,10 @@ def prompt_text(task: "AskedTask", prompt: Prompt) -> str:
     return " ".join(token_name(task, token) for token in prompt)
 
 
-def decision_text(task: "AskedTask", decision: frozenset[int]) -> str:
-    """Return a decision: a candidate, or those that tie."""
+def decision_text(task: "AskedTask", decision: Decision) -> str:
+    """Return a decision: a candidate, those that tie, or that it is not known."""
+    if isinstance(decision, NotKnown):
+        return "not known"
     return " = ".join(token_name(task, task.candidates[place]) for place in sorted(decision))
 
 
@@ -93,7 +95,8 @@ def model_words(sizes: Architecture, programs: int) -> str:
     norm = f"{sizes.norm.tag} norm" if sizes.has_norm else "no norm"
     shape = f"{plural(sizes.layers, 'layer')} of {plural(sizes.heads, 'head')}, width {sizes.width}"
     heads = f", {plural(programs, 'program head')}" if programs else ""
-    return f"{shape}, {plural(sizes.vocabulary, 'token')}, {norm}, {sizes.attention} attention{heads}"
+    mask = "" if sizes.is_causal else " without a mask"
+    return f"{shape}, {plural(sizes.vocabulary, 'token')}, {norm}, {sizes.attention} attention{mask}{heads}"
 
 
 def edges_words(circuit: Circuit) -> str:
@@ -143,6 +146,8 @@ def moved(eta: Sequence[Fraction]) -> str:
 _REMARKS = {
     "implied by equivalence": "it follows from equivalence and tells nothing further",
     "implied by clear decisions": "every prompt is a class of its own",
+    "no better than a constant": "one answer is right for so many prompts: always giving it does as well",
+    "prompts left out": "on so many prompts the model is not known to gain anything over no edge at all",
     "constant answer": "all prompts have one right answer: whatever ignores its prompt could be as right",
     "constant decision": "all prompts get one decision: whatever ignores its prompt could do the same",
     "decided without edges": "a circuit without any edge decides every prompt so",

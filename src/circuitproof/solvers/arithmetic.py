@@ -91,7 +91,7 @@ class Symbolic:
             return Exact().scores(queries, keys, contexts, scale)
         ones, others = self.sums(queries), self.sums(keys)
         found = [
-            [self._dot(ones[query], others[key], scale) for key in chosen] for query, chosen, _ in contexts
+            [self._dot(ones[query], others[key], scale) for key in chosen] for query, chosen, *_ in contexts
         ]
         return self._named(found, AssertionSource.ATTENTION)
 

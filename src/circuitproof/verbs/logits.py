@@ -1,4 +1,4 @@
-"""The exact logits of a model or a circuit on prompts, to compare with another forward; without torch."""
+"""Logits of a model or a circuit on prompts, exact or enclosed; to compare with another forward."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,15 @@ from circuitproof.files.reading import write_rational
 from circuitproof.forward.frozen import Frozen
 from circuitproof.models.declaration import Declaration
 from circuitproof.proof.claim import refuse_other_graph
-from circuitproof.proof.fold import Fold, fold
-from circuitproof.proof.inexact import Need, refuse_inexact
+from circuitproof.proof.effort import Effort
+from circuitproof.proof.enclosed import NotKnown
+from circuitproof.proof.fold import CandidateLogits, Fold, fold
+from circuitproof.proof.inexact import Need, has_exact_logits, refuse_inexact
 from circuitproof.tasks.alphabet import Alphabet, Vocabulary, token_of
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.names import named, prompt_line
-from circuitproof.verbs.asked import asked_circuit, asked_model
+from circuitproof.verbs.asked import asked_circuit, asked_model, refuse_length
+from circuitproof.verbs.enclosing import enclose
 from circuitproof.verbs.frame import frame_of
 
 Spelled: TypeAlias = str | int
@@ -72,9 +75,7 @@ class TokenSpelling:
             prompt = self.encode(spelled)
         else:
             prompt = tuple(map(self.token, spelled.split() if isinstance(spelled, str) else spelled))
-        context = self.declaration.architecture.context
-        if not 1 <= len(prompt) <= context:
-            raise UsageError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")
+        refuse_length(prompt, self.declaration.architecture.context)
         return prompt
 
     def _read(self, text: str) -> Prompt:
@@ -83,22 +84,29 @@ class TokenSpelling:
 
 @dataclass(frozen=True, slots=True)
 class Logits:
-    """The exact logits of candidates after the last token of each prompt."""
+    """The logits of candidates after the last token of each prompt: exact, or each within a radius."""
 
     alphabet: Alphabet | Vocabulary
     prompts: tuple[Prompt, ...]
     candidates: tuple[int, ...]
-    folds: tuple[Fold, ...]
+    folds: tuple[CandidateLogits, ...]
     are_all: bool
     """No candidates were asked for, so these are all tokens."""
+    precision: int | None = None
+    """How precisely logits are enclosed, in bits; nothing where they are exact."""
 
     @property
     def values(self) -> tuple[tuple[Fraction, ...], ...]:
-        """Return the logits of each prompt, in the order of the candidates."""
-        return tuple(found.logits for found in self.folds)
+        """Return the logits of each prompt, in the order of the candidates; midpoints of enclosed ones."""
+        return tuple(one.logits if isinstance(one, Fold) else one.midpoints for one in self.folds)
+
+    @property
+    def radii(self) -> tuple[Fraction, ...]:
+        """Return how far the logits of each prompt are at most from `values`: 0 where they are exact."""
+        return tuple(Fraction(0) if isinstance(one, Fold) else one.radius for one in self.folds)
 
     def floats(self) -> tuple[tuple[float, ...], ...]:
-        """Return the double nearest to each logit, in the same order."""
+        """Return the double nearest to each of `values`, in the same order."""
         return tuple(tuple(map(nearest_double, row)) for row in self.values)
 
     def to_frame(self) -> Any:  # noqa: ANN401  # pandas is optional, so its type is not at hand
@@ -111,24 +119,34 @@ class Logits:
                 "token": [self.candidates[y] for _, y in places],
                 "name": [named(names, self.candidates[y]) for _, y in places],
                 "logit": [floats[x][y] for x, y in places],
+                **self._radii_column(places),
             }
         )
 
+    def _radii_column(self, places: Sequence[tuple[int, int]]) -> dict[str, list[float]]:
+        """Return how far each logit is off at most, where that is not nothing."""
+        if self.precision is None:
+            return {}
+        return {"radius": [nearest_double(self.radii[x]) for x, _ in places]}
+
     def to_json(self) -> Json:
-        """Return every logit, exactly and as the nearest double."""
-        names = self.alphabet.named()
+        """Return every logit, exactly or as midpoint and radius, and as the nearest double."""
+        bits: dict[str, Json] = {} if self.precision is None else {"precision": self.precision}
+        prompts: list[Json] = [self._prompt_to_json(place) for place in range(len(self.prompts))]
+        return {"candidates": list(self.candidates), **bits, "prompts": prompts}
+
+    def _prompt_to_json(self, place: int) -> Json:
+        names, values = self.alphabet.named(), self.values[place]
+        decision = self.folds[place].decision
+        radius = {} if self.precision is None else {"radius": write_rational(self.radii[place])}
+        is_open = isinstance(decision, NotKnown)
         return {
-            "candidates": list(self.candidates),
-            "prompts": [
-                {
-                    "prompt": list(self.prompts[place]),
-                    "text": [named(names, token) for token in self.prompts[place]],
-                    "logits": [write_rational(value) for value in found.logits],
-                    "floats": [*map(_finite, found.logits)],
-                    "largest": [self.candidates[y] for y in sorted(found.decision)],
-                }
-                for place, found in enumerate(self.folds)
-            ],
+            "prompt": list(self.prompts[place]),
+            "text": [named(names, token) for token in self.prompts[place]],
+            "logits": [write_rational(value) for value in values],
+            **radius,
+            "floats": [*map(_finite, values)],
+            "largest": None if is_open else [self.candidates[y] for y in sorted(decision)],
         }
 
     def text(self, place: int) -> str:
@@ -146,30 +164,33 @@ def find_logits(
     prompts: Sequence[str | Sequence[Spelled]],
     circuit: Path | Circuit | None = None,
     candidates: Sequence[Spelled] | None = None,
+    effort: Effort | None = None,
 ) -> Logits:
-    """Return exact logits after prompts, of some tokens or of all; an operator without them is refused."""
+    """Return logits after prompts, of some tokens or of all.
+
+    They are exact where every operator has an exact value, and otherwise enclosed: ever more precisely, until
+    each radius is about that of a double and decisions are known, or the bits of the `effort` are reached.
+    """
     frozen = asked_model(model)
     spelling = TokenSpelling(frozen.declaration)
     kept = asked_circuit(circuit, frozen.graph)
-    _refuse_inexact(frozen, kept)
+    refuse_other_graph(frozen, kept)
     asked = range(frozen.architecture.vocabulary) if candidates is None else map(spelling.token, candidates)
     chosen = tuple(dict.fromkeys(asked))
     if not (prompts and chosen):
         raise UsageError("no logits are asked for; give at least one prompt, and one candidate if any")
     read = tuple(map(spelling.prompt, prompts))
-    folds = exact_logits(frozen, kept, chosen, read)
-    return Logits(spelling.alphabet, read, chosen, folds, candidates is None)
+    if has_exact_logits(frozen, kept):
+        folds = exact_logits(frozen, kept, chosen, read)
+        return Logits(spelling.alphabet, read, chosen, folds, candidates is None)
+    found = enclose(frozen, kept, chosen, read, effort or Effort())
+    return Logits(spelling.alphabet, read, chosen, found.logits, candidates is None, found.numbers.precision)
 
 
 def exact_logits(
     frozen: Frozen, circuit: Circuit, tokens: tuple[int, ...], prompts: Sequence[Prompt]
 ) -> tuple[Fold, ...]:
     """Return the exact logits of tokens after prompts, unless the circuit computes what has none."""
-    _refuse_inexact(frozen, circuit)
-    return fold(frozen, tokens, [circuit], prompts).of(circuit)
-
-
-def _refuse_inexact(frozen: Frozen, circuit: Circuit) -> None:
-    """Refuse a circuit of another graph, or one that computes what has no exact value."""
     refuse_other_graph(frozen, circuit)
     refuse_inexact(frozen, circuit, Need.LOGITS)
+    return fold(frozen, tokens, [circuit], prompts).of(circuit)

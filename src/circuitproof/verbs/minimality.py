@@ -13,9 +13,11 @@ from circuitproof.circuits.readers import reads_prompt
 from circuitproof.errors import InputError, keeping
 from circuitproof.files.canonical import Json, refuse_existing
 from circuitproof.forward.frozen import Frozen
+from circuitproof.proof.arithmetic import EXACT, EnclosedNumbers, precision_to_json
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim, edges_of, refuse_misfit
-from circuitproof.proof.effort import UNHURRIED, Effort, Pace
+from circuitproof.proof.effort import Effort
+from circuitproof.proof.inexact import has_exact_logits
 from circuitproof.proof.minimal import FewestEdges, SearchLimit, search_minimum
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.minimum import Minimum
@@ -53,6 +55,7 @@ class Minimality:
             "ablation": self.every.ablation.kind,
             "lower_bound": self.search.refuted_below,
             "circuits_tried": len(self.search.trials),
+            **precision_to_json(self.search.arithmetic),
             "ended_by": None if self.search.ended_by is None else str(self.search.ended_by),
             "among": None if self.among is None else [str(edge) for edge in self.among],
             "bundle": None if self.bundle is None else str(self.bundle),
@@ -108,12 +111,13 @@ def find_minimum(  # noqa: PLR0913  # a search has these bounds
     out: Path | None,
     most: int | None = None,
     space: SearchSpace = EVERYWHERE,
-    pace: Pace = UNHURRIED,
+    effort: Effort | None = None,
 ) -> Minimality:
     """Find all circuits of the fewest edges that decide a task, prove it, and write the bundle.
 
     Among the edges of a circuit, the bundle proves that the circuit found decides the task and that no part
-    of it does: a claim of the minimum speaks of all edges of the model.
+    of it does: a claim of the minimum speaks of all edges of the model. Of an `effort` pace and precision
+    are looked at: where not every part has an exact value, logits are enclosed.
     """
     refuse_existing(out)
     frozen = asked_model(model)
@@ -122,12 +126,16 @@ def find_minimum(  # noqa: PLR0913  # a search has these bounds
     among = None if space.circuit is None else every
     if among is not None:
         refuse_misfit(frozen, among, (Equivalence(),))
-    search = search_minimum(frozen, asked, most=most, budget=budget, among=every, pace=pace)
+    tried = effort or Effort()
+    numbers = EXACT if has_exact_logits(frozen, every) else EnclosedNumbers.up_to(tried.precision)
+    search = search_minimum(
+        frozen, asked, most=most, budget=budget, among=every, pace=tried.pace, arithmetic=numbers
+    )
     if not search.minimum:
         return Minimality(search, every, None, among=among)
     own = _claimed(search.minimum, frozen)
     fewest = Minimum(search.minimum) if among is None else SubsetMinimality()
-    battery = prove(Claim(frozen, own, asked, (Equivalence(), fewest)), Effort(pace=pace))
+    battery = prove(Claim(frozen, own, asked, (Equivalence(), fewest), search.arithmetic), tried)
     if out is not None:
         with keeping(Minimality(search, every, battery, among=among)):
             write_bundle(out, battery)

@@ -1,6 +1,6 @@
 """The radius of every decision of a stored model's circuit, exactly or between proved bounds."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -9,27 +9,36 @@ from typing import Any
 
 from circuitproof.arithmetic.rounding import nearest_double
 from circuitproof.circuits.circuit import Circuit
-from circuitproof.errors import ExitCode
+from circuitproof.errors import ExitCode, NotExactError
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import to_json
 from circuitproof.files.reading import write_rational
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface
+from circuitproof.proof.arithmetic import EnclosedNumbers, EnclosedRow
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Effort
+from circuitproof.proof.enclosed import Enclosed, NotKnown
 from circuitproof.proof.findings import spread
 from circuitproof.proof.fold import Fold, fold
+from circuitproof.proof.inexact import ball_words, has_exact_logits
 from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.regions.disturbed import Question, disturbed_prompts
+from circuitproof.proof.regions.final_norm import NormedDecision, final_norm
 from circuitproof.proof.regions.radius import Bracket, find_radius
 from circuitproof.proof.regions.regions import Unsearched
-from circuitproof.proof.regions.robustness import Directions, radii, violation
+from circuitproof.proof.regions.robustness import Directions, enclosed_radius, radii, violation
 from circuitproof.tasks.names import named, prompt_line
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.asked import asked_circuit, asked_model
+from circuitproof.verbs.enclosing import enclose
 from circuitproof.verbs.frame import frame_of
 from circuitproof.verbs.verification import PerturbationSite
 
+_UNKNOWN = Bracket(Fraction(0), None, is_attained=False, eta=None, tree=Unsearched(Fraction(0)))
+_INFINITE = Bracket(Fraction(0), None, is_attained=False, eta=None, tree=None)
+_NEAR = 1 << 16
+"""Bounds that differ by no more than such a part are those of a formula, up to where a search ends."""
 _NAMED = 5
 """How many of the weakest prompts are named."""
 
@@ -40,7 +49,8 @@ class PromptRadius:
 
     bracket: Bracket | None
     scale: Fraction
-    """The largest absolute value, without a perturbation, of what is perturbed: its ‖·‖∞."""
+    """The largest absolute value, without a perturbation, of what is perturbed: its ‖·‖∞, rounded up where
+    logits are enclosed."""
 
     def to_json(self) -> Json:
         if self.bracket is None:
@@ -62,6 +72,8 @@ class Radii:
     at: Interface
     task: Task
     prompts: tuple[PromptRadius, ...]
+    precision: int | None = None
+    """How precisely logits are enclosed, in bits; nothing where they are exact."""
 
     @property
     def brackets(self) -> tuple[Bracket, ...]:
@@ -70,23 +82,29 @@ class Radii:
 
     @property
     def unknown(self) -> int:
-        """Return of how many radii there was no time to learn anything."""
+        """Return of how many radii nothing is known: there was no time, or the decision is not known."""
         return sum(map(_is_unknown, self.brackets))
 
     @property
     def bounded(self) -> int:
-        """Return how many radii are bounded at most."""
-        return sum(not (one.is_exact or one.is_infinite) for one in self.brackets)
+        """Return how many radii are bounded at most, and not by a formula."""
+        return sum(not (one.is_exact or one.is_enclosed or one.is_infinite) for one in self.brackets)
 
     @property
     def ties(self) -> int:
         """Return on how many prompts there is no decision to keep."""
         return len(self.prompts) - len(self.brackets)
 
-    def exact(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """Return the radii that are known and finite, each with its scale."""
-        known = ((found.bracket, found.scale) for found in self.prompts)
-        return tuple((one.lower, scale) for one, scale in known if one is not None and one.is_exact)
+    def known(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Return the radii that are known and finite, or lower bounds of enclosed ones, with their scales."""
+        pairs = [(found.bracket, found.scale) for found in self.prompts if found.bracket is not None]
+        return tuple((one.lower, scale) for one, scale in pairs if one.is_exact or one.is_enclosed)
+
+    @property
+    def widest(self) -> Fraction:
+        """Return by how much the bounds of an enclosed radius differ at most: 0 where all are exact."""
+        known = (one.upper - one.lower for one in self.brackets if one.is_enclosed and one.upper is not None)
+        return max(known, default=Fraction(0))
 
     def floats(self) -> tuple[tuple[float, float], ...]:
         """Return the lower and the upper bound of each prompt's radius as doubles, for plots."""
@@ -107,10 +125,10 @@ class Radii:
         )
 
     def distribution(self, *, is_relative: bool = False) -> Mapping[str, Fraction]:
-        """Return the smallest, the median and the largest exact radius, absolute or divided by the scale."""
+        """Return the smallest, the median and the largest known radius, absolute or divided by the scale."""
         if is_relative:
-            return spread([size / scale for size, scale in self.exact() if scale])
-        return spread([size for size, _ in self.exact()])
+            return spread([size / scale for size, scale in self.known() if scale])
+        return spread([size for size, _ in self.known()])
 
     @property
     def weakest(self) -> tuple[int, ...]:
@@ -136,6 +154,7 @@ class Radii:
         names, weakest = self.task.alphabet.named(), [(x, self.task.prompts[x]) for x in self.weakest]
         return {
             "at": str(self.at),
+            **({} if self.precision is None else {"precision": self.precision}),
             "norm": "the largest absolute value of the coordinates; relative radii are divided by it",
             "radius": to_json(self.distribution()),
             "relative": to_json(self.distribution(is_relative=True)),
@@ -172,6 +191,8 @@ def find_radii(
     at = place.interface(frozen.graph)
     asked = frozen.declaration.listed_task(task)
     claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))
+    if not has_exact_logits(frozen, kept):
+        return _enclosed_radii(claim, at, effort)
     folds = fold(frozen, asked.candidates, [kept], asked.prompts).of(kept)
     functions = disturbed_prompts(frozen, asked.candidates, kept, asked.prompts, at)
     rows = claim.directions() if at.is_final_residual and not frozen.architecture.has_norm else None
@@ -188,10 +209,64 @@ def find_radii(
     return Radii(at, asked, tuple(known[id(function)] for function in functions))
 
 
+def _enclosed_radii(claim: Claim, at: Interface, effort: Effort) -> Radii:
+    """Return bounds on radii from enclosed logits: only at the final residual."""
+    frozen, task = claim.frozen, claim.task
+    numbers = EnclosedNumbers.up_to(effort.precision)
+    if not at.is_final_residual:
+        raise NotExactError(f"a radius is searched for: {ball_words(numbers)}")
+    found = enclose(frozen, claim.circuit, task.candidates, task.prompts, effort)
+    bracket_of = _through_norm(claim, found.numbers) if frozen.architecture.has_norm else _straight(claim)
+    prompts = tuple(
+        PromptRadius(
+            _UNKNOWN
+            if isinstance(one.decision, NotKnown) or effort.pace.is_over
+            else bracket_of(one, residual),
+            (max(map(abs, residual.numbers)) + residual.reach) * residual.unit,
+        )
+        for one, residual in effort.pace.each(
+            "prompts", list(zip(found.logits, found.residuals, strict=True))
+        )
+    )
+    return Radii(at, task, prompts, found.numbers.precision)
+
+
+def _through_norm(claim: Claim, numbers: EnclosedNumbers) -> Callable[[Enclosed, EnclosedRow], Bracket]:
+    """Bound radii where a layer norm follows: by what is proved, and what is found to change a decision."""
+    norm = final_norm(claim.frozen, claim.task.candidates)
+
+    def bracket_of(found: Enclosed, residual: EnclosedRow) -> Bracket:
+        decision = NormedDecision(norm, numbers, found, residual)
+        lower = decision.kept_below()
+        if lower is None:
+            return _INFINITE
+        upper, eta = decision.broken_at() or (None, None)
+        is_near = upper is not None and upper - lower <= upper / _NEAR
+        tree = None if is_near else Unsearched(lower)
+        return Bracket(lower, upper, is_attained=eta is not None, eta=eta, tree=tree)
+
+    return bracket_of
+
+
+def _straight(claim: Claim) -> Callable[[Enclosed, EnclosedRow], Bracket]:
+    """Bound radii where logits are affine in the residual: as closely as these are known."""
+    rows = claim.directions()
+    return lambda found, _: _enclosed_bracket(found, rows)
+
+
+def _enclosed_bracket(found: Enclosed, rows: Directions) -> Bracket:
+    """Return bounds on the radius of a known decision."""
+    bounds = enclosed_radius(found, rows)
+    if bounds is None:
+        return _INFINITE
+    lower, upper, eta = bounds
+    return Bracket(lower, upper, is_attained=True, eta=eta, tree=None)
+
+
 def _bracket(question: Question, effort: Effort) -> Bracket:
     """Return what is known of a radius: nothing where there is no time to look."""
     if effort.pace.is_over:
-        return Bracket(Fraction(0), None, is_attained=False, eta=None, tree=Unsearched(Fraction(0)))
+        return _UNKNOWN
     return find_radius(question, effort)
 
 

@@ -1,7 +1,8 @@
 """Places: a position of a prompt with all that comes before it, which prompts with one beginning share.
 
 A node puts out at a position what depends on the tokens up to there and on what cut edges carry there; so
-rows are remembered by the number of a node and the number of a place.
+rows are remembered by the number of a node and the number of a place. Without a mask it depends on the whole
+prompt, and on all that cut edges carry anywhere: no two prompts share a place.
 """
 
 from collections.abc import Iterable, Sequence
@@ -77,6 +78,8 @@ class Places:
         if not self._ablation.is_uniform and any(circuit.cut.values()):
             here = self._number((-1, len(prompt)))
             others = self._ablation.partners.get(bytes_of(prompt), ())
+        if not self._circuits.size.is_masked:
+            here = self._number((-2, here, self._circuits.number(prompt)))
         found: list[int] = []
         for position, token in enumerate(prompt):
             here = self._number((here, token, *others[position : position + 1]))

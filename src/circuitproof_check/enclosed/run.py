@@ -1,11 +1,9 @@
 """One circuit on some prompts, in enclosed numbers: every row of a node is computed together."""
 
 from collections.abc import Callable, Sequence
-from typing import cast
 
-from circuitproof_check.architecture import EMBED, PORTS, ROTATIONS, Band, LayerNorm, Node, logits_node
+from circuitproof_check.architecture import EMBED, PORTS, ROTATIONS, Node, logits_node
 from circuitproof_check.circuits import Circuit
-from circuitproof_check.reading import require
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 from circuitproof_check.work import key as bytes_of
 
@@ -58,6 +56,11 @@ class EnclosedRun:
         spots = self._needed(end)
         return self._mapped("logits", self._read(end, spots), spots)
 
+    def residuals(self) -> Found:
+        """Return what the logits read before their norm, by the place of the last position."""
+        end = logits_node(self._size)
+        return {place: self._sum(end, spot) for place, spot in self._needed(end).items()}
+
     def _needed(self, node: Node) -> Spots:
         return by_place(
             Spot(entry, position) for entry in paid(self.entries) for position in entry.needs.get(node, ())
@@ -95,18 +98,22 @@ class EnclosedRun:
 
     def _by_attention(self, node: Node, spots: Spots) -> list[RowBall]:
         """Return the values of a neural head, mixed as its queries and keys say."""
-        read = by_place(spot.at(key) for spot in paid(spots).values() for key in range(spot.position + 1))
+        read = by_place(spot.at(key) for spot in paid(spots).values() for key in range(self._keys(spot)))
         queries = self._projected(node, "query", spots)
         keys, values = self._projected(node, "key", read), self._projected(node, "value", read)
         share = rows.softmax if self._size.attention == "softmax" else rows.sparsemax
         scale, width, mixed = self._size.attention_scale, self._size.head_width, list[RowBall]()
         for spot in spots.values():
-            spend(NUMBER * (spot.position + 1))
-            places = spot.entry.places[: spot.position + 1]
+            spend(NUMBER * self._keys(spot))
+            places = spot.entry.places[: self._keys(spot)]
             known = [keys[place] for place in places]
             shares = share(rows.scores(queries[spot.place], known, scale, self._precision), self._precision)
             mixed.append(rows.weighted(shares, [values[place] for place in places], self._precision, width))
         return mixed
+
+    def _keys(self, spot: Spot) -> int:
+        """Return to how many positions a neural head attends from one."""
+        return self._size.last_key(spot.position, spot.entry.prompt) + 1
 
     def _projected(self, node: Node, role: str, spots: Spots) -> Found:
         """Return queries, keys or values of a head; of the first two, as their positions rotate them."""
@@ -138,6 +145,13 @@ class EnclosedRun:
         return [self._inputs[name, place] for place in spots]
 
     def _input(self, port: Node, spot: Spot) -> RowBall:
+        kind = "attention" if port.is_head else "mlp"
+        is_end = port == logits_node(self._size)
+        name = "logits.norm" if is_end else f"{kind}.{port.layer}.norm"
+        return self._parameters.normed(name, self._sum(port, spot))
+
+    def _sum(self, port: Node, spot: Spot) -> RowBall:
+        """Return what is read at a port before its norm."""
         sources, cut = self._circuit.sources.get(port, []), self._circuit.cut.get(port, [])
         spend(OBJECT + OBJECT * (len(sources) + len(cut)))
         terms = [self.output(source, spot) for source in sources]
@@ -145,15 +159,4 @@ class EnclosedRun:
         if self._size.biases:
             layers = self._circuit.layers.get(port, [])
             terms += [self._parameters.tensor(f"attention.{layer}.output.bias") for layer in layers]
-        return self._normed(port, rows.total(terms, self._size.width))
-
-    def _normed(self, port: Node, row: RowBall) -> RowBall:
-        norm, kind = self._size.norm, "attention" if port.is_head else "mlp"
-        is_end = port == logits_node(self._size)
-        name = "logits.norm" if is_end else f"{kind}.{port.layer}.norm"
-        require("norm_has_enclosures", not isinstance(norm, Band), name, norm)
-        if norm is None:
-            return row
-        epsilon, forward = cast("LayerNorm", norm).epsilon, self._parameters.forward
-        scale, shift = forward.whole(f"{name}.scale"), forward.whole(f"{name}.shift")
-        return rows.layer_normed(row, epsilon, scale, shift, self._precision)
+        return rows.total(terms, self._size.width)

@@ -164,6 +164,8 @@ def fit(
     The model given is where the first step starts from, and it is changed in place; its buffers belong to
     its state like its parameters. Programs are no parameters and stay as they are.
     """
+    if not model.architecture.is_causal:
+        raise InputError("attention has no mask, want a causal one: shorter prompts are padded in training")
     workers = together()
     workers.refuse_uneven(plan.pieces)
     plan.computation.refuse_unworkable(model.device)

@@ -42,6 +42,11 @@ class Bracket:
         return self.lower == self.upper
 
     @property
+    def is_enclosed(self) -> bool:
+        """Say whether a formula gives both bounds: as far apart as the radius of the logits makes them."""
+        return self.tree is None and self.upper is not None and self.lower < self.upper
+
+    @property
     def is_infinite(self) -> bool:
         return self.upper is None and self.tree is None
 

@@ -34,25 +34,50 @@ def radii(folds: Sequence[Fold], rows: Directions) -> tuple[Radius, ...]:
     return tuple(known[fold] for fold in folds)
 
 
+def enclosed_radius(
+    found: Enclosed, rows: Directions
+) -> tuple[Fraction, Fraction, tuple[Fraction, ...]] | None:
+    """Return bounds on the radius of a known decision, and what changes it; nothing if nothing does.
+
+    The lead over a competitor is known up to twice the radius of the logits, so each ratio of lead and
+    distance lies between two numbers, and the least of all ratios between the least of these.
+    """
+    reach = 2 * found.radius
+    y, known = _leads(found)
+    leads = {t: (lead, apart) for t, lead in known.items() if (apart := rows.apart(y, t))}
+    if not leads:
+        return None
+    nearest = min(leads, key=lambda t: (leads[t][0] + reach) / leads[t][1])
+    upper = (leads[nearest][0] + reach) / leads[nearest][1]
+    lower = min((lead - reach) / apart for lead, apart in leads.values())
+    return lower, upper, _push(rows, (y, nearest), upper)
+
+
 def keeps(found: Enclosed, rows: Directions, epsilon: Fraction) -> Ternary:
     """Say whether every perturbation of size at most `epsilon` keeps an enclosed decision."""
     if isinstance(found.decision, NotKnown):
         return NOT_KNOWN
-    y, reach = found.leader, 2 * found.radius
-    leads = {t: found.midpoints[y] - found.midpoints[t] for t in range(len(found.midpoints)) if t != y}
+    reach = 2 * found.radius
+    y, leads = _leads(found)
     if all(lead - reach > epsilon * rows.apart(y, t) for t, lead in leads.items()):
         return True
     return NOT_KNOWN if known_violation(found, rows, epsilon) is None else False
 
 
+def _leads(found: Enclosed) -> tuple[int, dict[int, Fraction]]:
+    """Return the candidate that leads, and by how much it does over each other, between midpoints."""
+    y, midpoints = found.leader, found.midpoints
+    return y, {t: midpoints[y] - other for t, other in enumerate(midpoints) if t != y}
+
+
 def known_violation(found: Enclosed, rows: Directions, epsilon: Fraction) -> tuple[Fraction, ...] | None:
     """Return a perturbation towards some competitor after which the decision is known to be another."""
-    y = found.leader
-    for other in range(len(found.midpoints)):
+    y, midpoints = found.leader, found.midpoints
+    for other in range(len(midpoints)):
         eta = _push(rows, (y, other), epsilon)
         moved = [
             midpoint + sum((a * b for a, b in zip(row, eta, strict=True)), Fraction(0))
-            for midpoint, row in zip(found.midpoints, rows.rows, strict=True)
+            for midpoint, row in zip(midpoints, rows.rows, strict=True)
         ]
         if decides(Enclosed(tuple(moved), found.radius), y) is False:
             return eta

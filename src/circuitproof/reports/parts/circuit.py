@@ -83,9 +83,22 @@ def _shares(view: BundleView, edge: Edge) -> list[Fraction]:
     return [flow.edges.get(edge, Fraction(0)) for flow in flows]
 
 
+def _enclosed_words(found: Numbers) -> str:
+    """Say what the numbers of an enclosed claim are."""
+    within = shown(max(cell.within for cell in found.cells), digits=2)
+    return (
+        "Logits are enclosed: margins and weights of heads on this page are midpoints, and every margin is "
+        f"known to within {within}. Flips: prompts whose known decision is known to be another one without "
+        "the edge. What an edge brings to a margin is told of exact logits only."
+    )
+
+
 def _notes(view: BundleView) -> Iterator[Element]:
     if not isinstance(view.numbers, Numbers):
         yield note(f"No numbers are shown: {view.numbers.reason}.")
+        return
+    if view.bundle.precision is not None:
+        yield note(_enclosed_words(view.numbers))
         return
     yield note(
         "Flips and ties: prompts whose clear decision is another one, or a tie, without the edge. What an "

@@ -1,5 +1,6 @@
 """The claim: what is said of which circuit of which model, in words and as formulas."""
 
+from circuitproof.bundle.opening import OpenedBundle
 from circuitproof.files.printing import plural, shown_text
 from circuitproof.files.reading import scientific
 from circuitproof.proof.properties.property import Property
@@ -29,10 +30,20 @@ def claim(view: BundleView) -> Element:
         el(
             "p",
             "The decision d(x) is the set of candidates of the largest logit that C computes at the last "
-            "token of x; P(x) is the right answer; x R x′ says that x and x′ must be decided alike. All "
-            "numbers are exact.",
+            "token of x; P(x) is the right answer; x R x′ says that x and x′ must be decided alike. "
+            f"{_arithmetic(bundle)}",
         ),
         *(_property(answer.prop) for answer in bundle.answers),
+    )
+
+
+def _arithmetic(bundle: OpenedBundle) -> str:
+    """Say how numbers are known."""
+    if bundle.precision is None:
+        return "All numbers are exact."
+    return (
+        "Numbers are enclosed: real ones, between proved bounds; a decision counts where one logit is "
+        "known to be the largest."
     )
 
 

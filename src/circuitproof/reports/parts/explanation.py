@@ -16,6 +16,8 @@ from circuitproof.reports.trace import AttentionReading
 from circuitproof.reports.words import ablation_words, decision_text, exact, moved, prompt_text, token_name
 
 _MOVED = 8
+UNSHARED = "Logits are enclosed: a margin is divided among edges only where it is exact."
+_UNMOVED = {False: "anything: it is a tie", True: "nothing at the final residual"}
 
 
 def explanation(view: BundleView) -> Element | None:
@@ -44,13 +46,13 @@ def _facts(found: Explanation) -> Iterator[tuple[str, Child]]:
     task, cell = found.bundle.task, found.cell
     yield "prompt", name(prompt_text(task, found.prompt), most=2000)
     yield "answer", el("bdi", "not claimed" if found.answer is None else token_name(task, found.answer))
-    tie = "" if cell.fold.is_clear else " (a tie)"
+    tie = " (a tie)" if cell.is_clear is False else ""
     yield "decision", el("bdi", f"{decision_text(task, cell.fold.decision)}{tie}")
     for whose, fold in found.beside.items():
         yield whose, el("bdi", decision_text(task, fold.decision))
     yield "cell", _cell(found)
     rival = token_name(task, task.candidates[cell.runner])
-    yield "margin", el("bdi", f"{exact(cell.margin)} over {rival}")
+    yield "margin", el("bdi", f"{_margin(cell)} over {rival}")
     yield "flips by", el("bdi", flip_words(found.bundle, cell, found.searched))
     if found.needed is not None:
         cut = ", ".join(map(str, found.needed))
@@ -58,6 +60,11 @@ def _facts(found: Explanation) -> Iterator[tuple[str, Child]]:
     yield "cut edges", ablation_words(found.bundle.circuit.ablation)
     if found.partner is not None:
         yield "partner", name(prompt_text(task, found.partner), most=2000)
+
+
+def _margin(cell: ComputedCell) -> str:
+    """Return a margin exactly, or with how far it is off at most."""
+    return exact(cell.margin) if not cell.within else f"{shown(cell.margin)} ± {shown(cell.within, 2)}"
 
 
 def _cell(found: Explanation) -> str:
@@ -71,14 +78,18 @@ def flip_words(bundle: OpenedBundle, cell: ComputedCell, searched: Bracket | Non
     flip = cell.flip
     if searched is not None:
         return _searched(searched)
-    if flip is None and cell.fold.is_clear and bundle.frozen.architecture.has_norm:
+    if flip is None and cell.is_clear is True and bundle.frozen.architecture.has_norm:
+        if bundle.precision is not None:
+            return "not known: a norm reads the final residual, and logits are enclosed"
         return "no closed form: a norm reads the final residual (circuitproof explain and radius search)"
     if flip is None:
-        return "anything: it is a tie" if not cell.fold.is_clear else "nothing at the final residual"
+        return _UNMOVED[cell.is_clear] if isinstance(cell.is_clear, bool) else "not known, as the decision"
     rival = token_name(bundle.task, bundle.task.candidates[flip.competitor])
     places = ", ".join(f"{'+' if flip.direction[x] > 0 else '−'}{x}" for x in flip.support[:_MOVED])
     more = ", …" if len(flip.support) > _MOVED else ""
     coordinates = f"{plural(len(flip.support), 'coordinate')} of the final residual ({places}{more})"
+    if bundle.precision is not None:
+        return f"moving {coordinates} by {shown(flip.radius)}: then {rival} is level or ahead"
     return f"moving {coordinates} by {exact(flip.radius)}: then {rival} is level"
 
 
@@ -93,6 +104,8 @@ def _searched(found: Bracket) -> str:
 
 
 def _shares(found: Explanation) -> Element:
+    if found.bundle.precision is not None:
+        return el("p", UNSHARED)
     rows: list[tuple[Child, ...]] = [(edge, shown(share), "") for edge, share in found.terms()]
     rows.append(("sum: the margin", shown(found.cell.margin), ""))
     rows.extend((edge, "", shown(share)) for edge, share in found.inner())

@@ -2,6 +2,7 @@
 
 from circuitproof.files.printing import plural, shown_text
 from circuitproof.files.reading import shown
+from circuitproof.proof.known import decides, divide
 from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.elements import Child, Element, el
 from circuitproof.reports.numbers import Numbers
@@ -69,6 +70,9 @@ def _summary(view: BundleView) -> str:
     cells = plural(len(view.numbers.cells), "cell")
     pairs = zip(view.numbers.cell_of, view.answers, strict=True)
     candidates, found = view.bundle.task.candidates, view.numbers.cells
-    right = sum(found[c].fold.decision == frozenset({candidates.index(answer)}) for c, answer in pairs)
-    ties = sum(not found[c].fold.is_clear for c in view.numbers.cell_of)
-    return f"{what} in {cells}; {right:,} decided right, {plural(ties, 'tie')}. The least margins come first."
+    right = sum(decides(found[c].fold, candidates.index(answer)) is True for c, answer in pairs)
+    known = divide(found[c].is_clear for c in view.numbers.cell_of)
+    unclear = plural(len(known.no), "tie")
+    if view.bundle.precision is not None:
+        unclear = f"{len(known.open):,} not known"
+    return f"{what} in {cells}; {right:,} decided right, {unclear}. The least margins come first."

@@ -44,4 +44,6 @@ def _against(claimed: Fraction | None) -> str:
 def _unknown(view: BundleView) -> str:
     if not view.bundle.frozen.architecture.has_norm:
         return "No decision is clear, so there are no radii."
+    if view.bundle.precision is not None:
+        return "A norm reads the final residual, and logits are enclosed: no radii are known."
     return "A norm reads the final residual: radii have no closed form, but circuitproof radius finds them."

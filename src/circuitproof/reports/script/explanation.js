@@ -28,7 +28,7 @@ part("explanation", (page, section) => {
   const own = add(`${data.constants} at logits`, true), sum = add("sum: the margin", true);
   data.edges.forEach((name, edge) => isLast(edge) || cells.set(edge, add(name, false)));
   const shares = (of) => {
-    if (!of.shares) return make("p", {}, "Not on this page; circuitproof explain tells it.");
+    if (!of.shares) return make("p", {}, data.unshared || "Not on this page; circuitproof explain tells it.");
     for (const [edge, cell] of cells) cell.textContent = of.shares[edge];
     own.textContent = of.own.logits;
     sum.textContent = of.margin[0];
@@ -37,7 +37,7 @@ part("explanation", (page, section) => {
 
   const reads = (place) => {
     const listed = data.reads[place];
-    if (!listed) return make("p", {}, "Not on this page; circuitproof explain tells it.");
+    if (!listed) return make("p", {}, data.unshared || "Not on this page; circuitproof explain tells it.");
     if (!listed.length) return make("p", {}, "No head is read.");
     const made = make("table"), body = made.createTBody();
     for (const [head, query, row] of listed) {
