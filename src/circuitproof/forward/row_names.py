@@ -35,8 +35,12 @@ def row_names(cells: Cells[Any]) -> list[RowNames]:
 def _output_names(stage: Stage, node: bytes, inputs: RowNames, ports: Sequence[RowNames]) -> RowNames:
     asked, known, chosen = ports if stage.ports else (inputs, inputs, inputs)
     found = [
-        _digest(node, mark, [asked[query], *(known[key] for key in keys), *(chosen[key] for key in values)])
-        for (query, keys, values), mark in zip(stage.contexts, stage.contexts.marks(), strict=True)
+        _digest(
+            node,
+            mark,
+            [b"%d" % at, asked[query], *(known[key] for key in keys), *(chosen[key] for key in values)],
+        )
+        for (query, keys, values, at), mark in zip(stage.contexts, stage.contexts.marks(), strict=True)
     ]
     return found or [
         _digest(node, mark, sorted(inputs[row] + str(weight).encode() for row, weight in mix))
