@@ -44,7 +44,7 @@ from hand_models import (
     circuit_of,
     freeze,
 )
-from measures_twin import counting
+from measures_oracle import counting
 
 FOLDER = Path(__file__).parent / "verdicts"
 BUNDLE, MODEL, BASE, TASK = Path("bundle"), Path("model"), Path("base"), Path("task.json")

@@ -59,7 +59,7 @@ FREE: dict[str, str] = {
         ablation: check_covered
         claim: _read_other
         claim: check_positions
-        claim: read_claim 3
+        claim: read_claim 4
         claim: with_unreached
         identity: check_table
         identity: check_tables 4
@@ -94,7 +94,7 @@ FREE: dict[str, str] = {
         task: check_task
         remarks: _is_single
         remarks: _of_edges 2
-        remarks: _unedged 3
+        remarks: _unedged 4
         summary: facts 3
         task: check_tokens
         task: _only_openers 6

@@ -197,6 +197,11 @@ class Cells(Generic[P]):
         self._find_rows(stage, [place])
         return self._known[stage][place]
 
+    def forget(self, stage: int) -> None:
+        """Look for the rows of a stage anew; those that are the same as before are still one."""
+        self._known[stage].clear()
+        self._inputs[stage].clear()
+
     def cells(self, variant: Variant, places: Sequence[P]) -> tuple[int, tuple[int, ...]]:
         """Return a circuit's logits stage and the row of it that decides each place."""
         stage = self.logits_stage(variant)

@@ -42,10 +42,16 @@ def test_with_the_operations_that_the_sentence_names_the_claim_is_judged(size, a
 def test_places_that_prompts_share_are_foreseen_once():
     """All pairs of six tokens have six beginnings: 42 places and not 72."""
     pairs = [(a, b) for a in range(6) for b in range(6)]
-    claim = SimpleNamespace(ablation=SimpleNamespace(is_uniform=True))
-    assert cost._counts(claim, pairs) == cost.TokenCounts(42, 36, 6 + 2 * 36, 72)
-    claim.ablation.is_uniform = False
-    assert cost._counts(claim, pairs) == cost.TokenCounts(72, 36, 36 + 2 * 36, 72)
+    masked, unmasked = (
+        SimpleNamespace(
+            ablation=SimpleNamespace(is_uniform=True), architecture=SimpleNamespace(is_masked=is_masked)
+        )
+        for is_masked in (True, False)
+    )
+    assert cost._counts(masked, pairs) == cost.TokenCounts(42, 36, 6 + 2 * 36, 72)
+    assert cost._counts(unmasked, pairs) == cost.TokenCounts(72, 36, 2 * 72, 72)  # nothing is shared
+    masked.ablation.is_uniform = False
+    assert cost._counts(masked, pairs) == cost.TokenCounts(72, 36, 36 + 2 * 36, 72)
 
 
 def test_only_what_is_read_as_key_or_value_is_computed_everywhere():
