@@ -132,7 +132,8 @@ def _powers(small: Integers, bits: int) -> Integers:
 
 
 def _looked_up(table: tuple[int, ...], places: Integers) -> Integers:
-    return column(table[place] for place in places.tolist())
+    chosen: list[int] = places.tolist()
+    return column(table[place] for place in chosen)
 
 
 @cache

@@ -344,8 +344,8 @@ class Cells(Generic[P]):
         keys, (_, at) = self._binding.keys(place), self._binding.end(place)
         if stage.ports:
             query, key, value = (self._known[port] for port in stage.ports)
-            read = [tuple(port[one] for one in keys) for port in (key, value)]
-            return stage.contexts.place(Context(query[place], *read, at), mark)
+            known, chosen = (tuple(port[one] for one in keys) for port in (key, value))
+            return stage.contexts.place(Context(query[place], known, chosen, at), mark)
         inputs = tuple(self._input(number, key) for key in keys)
         return stage.contexts.place(Context(inputs[at], inputs, inputs, at), mark)
 
