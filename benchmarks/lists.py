@@ -1,9 +1,10 @@
 """Long lists: prover and checker, in seconds of a processor and in memory, each in a process of its own.
 
-Exact rows claim equivalence, invariance, necessity and robustness at 1/100 (Pizza: at 1, and faithfulness
-instead of necessity). Enclosed rows claim equivalence, beside one forward of the whole model by torch in FP64
-over the same prompts. Processes start from nothing, so that imports are in their seconds. Models of others
-have rows where their weights are. `python benchmarks/lists.py NAME …` has the rows whose names hold a NAME.
+Exact rows claim equivalence, invariance, necessity and robustness (Pizza: faithfulness instead of necessity).
+Enclosed rows claim that a model decides what it does in FP64, beside one forward of it by torch in FP64 over
+the same prompts. All is proved, so that the checker looks at every prompt. Processes start from nothing:
+their imports are in their seconds. Models of others have rows where their weights are. With names after it
+(`python benchmarks/lists.py pizza`) it measures the rows that hold one of them.
 """
 
 import os
@@ -21,21 +22,31 @@ from pathlib import Path
 import torch
 
 import circuitproof as cp
-from circuitproof.circuits.circuit import Circuit
 from circuitproof.files.canonical import readable_json
+from circuitproof.forward.frozen import open_model
 from circuitproof.gallery.modular_addition import fill_row
 from circuitproof.importers.release import import_release
 from circuitproof.models.architecture import Architecture, inverse_root
 from circuitproof.models.operators import Attention, Gelu, GeluForm, LayerNorm, LeakyRelu, NoNorm
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.nn.transformer import Transformer, initialise
+from circuitproof.proof.fold import fold
+from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.task import Task
 from timing import median_seconds, print_table, shown
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
 FOUR = ("equivalence", "invariance", "necessity", "robustness")
 EDGES = ("embed -> head 0.0", "head 0.0 -> mlp 0", "mlp 0 -> mlp 1", "mlp 1 -> logits")
-QUOTES = (5, 6)
+BEGIN, QUOTES, SECOND = 1, (9, 10), (2, 1)
+CANDIDATES = 100
+WAITING = """
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(child.pid, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+"""
+"""What waits for a process: a small one, as a child has at least the memory of what starts it."""
 ROWS = (
     *(f"seeded toy, {prompts}" for prompts in (1000, 10000)),
     "seeded GPT, 16",
@@ -69,23 +80,23 @@ def case(name: str, folder: Path) -> ListCase | None:
     prompts, model = int(count), folder / "model"
     match kind:
         case "seeded toy":
-            save_model(model, StoredModel(_seeded(_toy()), None))
-            (folder / "circuit.json").write_bytes(readable_json(_chain(model).to_json()))
-            return ListCase(model, _openers(model, prompts), folder / "circuit.json")
+            return _own_toy(folder, prompts)
         case "norm_free":
             import_release(REFERENCE / kind, model)
-            return ListCase(model, _openers(model, prompts), model / "quotes.circuit.json")
+            listed = _openers(prompts)
+            task = _task(model, listed, [prompt[3] for prompt in listed], QUOTES)
+            return ListCase(model, task, model / "quotes.circuit.json")
         case "pizza_constant_attention":
             return _pizza(folder)
         case "modular_addition_4_errors":
             cp.import_tl(REFERENCE / kind, model)
-            return ListCase(model, _addition(model), None, ("equivalence",))
+            return ListCase(model, _decided(model, _sums()), None, ("equivalence",))
         case "shakespeare_gpt2":
             cp.import_hf(REFERENCE / kind, model)
-            return ListCase(model, _random_prompts(model, prompts), None, ("equivalence",))
+            return ListCase(model, _decided(model, _random_prompts(prompts)), None, ("equivalence",))
         case _:
             save_model(model, StoredModel(_seeded(_gpt()), None))
-            return ListCase(model, _random_prompts(model, prompts), None, ("equivalence",))
+            return ListCase(model, _decided(model, _random_prompts(prompts)), None, ("equivalence",))
 
 
 def _toy() -> Architecture:
@@ -132,33 +143,41 @@ def _seeded(sizes: Architecture) -> Transformer:
     return model
 
 
-def _chain(model: Path) -> Circuit:
-    return cp.circuit(model, EDGES)
+def _own_toy(folder: Path, count: int) -> ListCase:
+    """Return a seeded model, and as the right answers what a chain of it decides, however narrowly."""
+    model, kept = folder / "model", folder / "circuit.json"
+    save_model(model, StoredModel(_seeded(_toy()), None))
+    circuit, prompts = cp.circuit(model, EDGES), _openers(count)
+    kept.write_bytes(readable_json(circuit.to_json()))
+    found = fold(open_model(model), QUOTES, [circuit], prompts).of(circuit)
+    task = _task(model, prompts, [QUOTES[one.leader] for one in found], QUOTES)
+    return ListCase(model, task, kept, epsilon="1/1000000000000")
 
 
-def _openers(model: Path, count: int) -> Task:
-    """Return prompts of six tokens with a quotation mark at the fourth, all others whatever they may be."""
+def _openers(count: int) -> list[Prompt]:
+    """Return prompts of six tokens with a quotation mark at the fourth."""
     fillers = [token for token in range(32) if token not in QUOTES]
-    filled = product(fillers, fillers, fillers, QUOTES, fillers)
-    prompts = [(0, one, two, mark, three, four) for one, two, three, mark, four in islice(filled, count)]
-    return _task(model, prompts, [prompt[3] for prompt in prompts], QUOTES)
+    filled = islice(product(SECOND, fillers, QUOTES, fillers, fillers), count)
+    return [(BEGIN, one, two, mark, three, four) for one, two, mark, three, four in filled]
 
 
-def _addition(model: Path) -> Task:
-    pairs = list(product(range(113), repeat=2))
-    answers = [(one + other) % 113 for one, other in pairs]
-    return _task(model, [(*pair, 113) for pair in pairs], answers, range(113))
+def _sums() -> list[Prompt]:
+    return [(one, other, 113) for one, other in product(range(113), repeat=2)]
 
 
-def _random_prompts(model: Path, count: int) -> Task:
+def _random_prompts(count: int) -> list[Prompt]:
     draw = random.Random(0)  # noqa: S311  # prompts, not secrets
-    prompts = [tuple(draw.randrange(1000) for _ in range(8)) for _ in range(count)]
-    return _task(model, prompts, [place % 2 for place in range(count)], range(16))
+    return [tuple(draw.randrange(1000) for _ in range(8)) for _ in range(count)]
 
 
-def _task(
-    model: Path, prompts: Sequence[Sequence[int]], answers: list[int], candidates: Sequence[int]
-) -> Task:
+def _decided(model: Path, prompts: list[Prompt]) -> Task:
+    """Return a task whose right answers are what a model decides in FP64 among a hundred tokens."""
+    with torch.no_grad():
+        logits = load_model(model).model.double()(torch.tensor(prompts))[:, -1, :CANDIDATES]
+    return _task(model, prompts, logits.argmax(dim=1).tolist(), range(CANDIDATES))
+
+
+def _task(model: Path, prompts: Sequence[Prompt], answers: list[int], candidates: Sequence[int]) -> Task:
     listed = list(candidates)
     return cp.declare_task(
         "list", model=model, prompts=prompts, answers=answers, classes=answers, candidates=listed
@@ -203,13 +222,12 @@ def row(name: str) -> tuple[str, ...] | None:
 def measured(arguments: Sequence[str]) -> tuple[float, float]:
     """Run Python; return its seconds of a processor and the megabytes that it had at most."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, *arguments]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as child:  # noqa: S603  # our own
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode not in {0, 1}:  # proved, or refuted
-        raise SystemExit(f"{' '.join(command)} ended with {child.returncode}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3
+    command = [sys.executable, "-I", "-S", "-c", WAITING, sys.executable, *arguments]
+    said = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)  # noqa: S603  # our own
+    code, seconds, kilobytes = said.stdout.split()
+    if code != "0":
+        raise SystemExit(f"{' '.join(arguments)} ended with {code}, want all of it proved")
+    return float(seconds), float(kilobytes) / 1e3
 
 
 def _forward_seconds(asked: ListCase) -> float:

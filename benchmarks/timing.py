@@ -44,7 +44,7 @@ def shown(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 def machine() -> str:
     """Return what numbers of a machine depend on: torch's kernels and threads, and Python's version."""
-    from circuitproof_lab.pipeline.study_end import environment
+    from circuitproof_lab.pipeline.environment import environment
 
     return str(environment())
 
