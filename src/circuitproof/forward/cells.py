@@ -324,8 +324,8 @@ class Cells(Generic[P]):
         keys, (_, at) = self._binding.keys(place), self._binding.end(place)
         if stage.ports:
             query, key, value = stage.ports
-            read = [tuple(self.cell(port, one) for one in keys) for port in (key, value)]
-            return stage.contexts.place(Context(self.cell(query, place), *read, at), mark)
+            known, mixed = (tuple(self.cell(port, one) for one in keys) for port in (key, value))
+            return stage.contexts.place(Context(self.cell(query, place), known, mixed, at), mark)
         inputs = tuple(self._input(stage, key) for key in keys)
         return stage.contexts.place(Context(inputs[at], inputs, inputs, at), mark)
 
