@@ -21,7 +21,7 @@ import bundle_maker as maker
 from bundle_twin import read_bundle
 from mutant_hunt import ACCEPTED, insist, judged, oracle, scratch
 from mutants import Mutant, all_mutants, is_swappable
-from random_claims import CYCLE, ProverAnswer, ask
+from random_claims import CYCLE, ProverAnswer, ask, ordinary
 
 KINDS = (
     "equivalence",
@@ -52,6 +52,17 @@ LEAVES = {
     ("same",): "same digest",
     ("tensor",): "other digest",
 }
+ENCLOSURES = {
+    ("decided",): "enclosure",
+    ("decided", "lesion"): "lesion enclosure",
+    ("decided", "model"): "model enclosure",
+    ("decided", "other"): "other enclosure",
+    ("decided", "prompt"): "enclosure replay",
+    ("decided", "lesion", "prompt"): "lesion enclosure replay",
+    ("decided", "model", "prompt"): "model enclosure replay",
+    ("decided", "other", "prompt"): "other enclosure replay",
+    ("decided", "eta", "prompt"): "perturbed enclosure replay",
+}
 PROMPTS = {"robustness": "robust prompts", "necessity": "lesion prompts", "agreement": "other prompts"}
 WANTED = (*LEAVES.values(), "prompts", *PROMPTS.values(), "edge split", "circuit split")
 CUT = ("ablation: mean", "ablation: counterfactual", "granularity: port")
@@ -73,7 +84,7 @@ def leaves(kind: str, evidence: Any) -> Iterator[str]:
     elif "prompts" in evidence:
         yield PROMPTS.get(kind, "prompts")
     else:
-        yield LEAVES.get(tuple(sorted(evidence)), "other")
+        yield (LEAVES | ENCLOSURES).get(tuple(sorted(evidence)), "other")
 
 
 def drawn_mutant(draw: Random) -> tuple[Mutant, ...]:
@@ -92,8 +103,17 @@ def resealed(bundle: Path, parts: Bundle) -> None:
     files["claim.json"] = maker.as_bytes(claim)
     certificate["claim"] = maker.digest(files["claim.json"])
     files["certificate.json"] = maker.as_bytes(certificate)
-    files["weights.safetensors"] = (bundle / "weights.safetensors").read_bytes()
+    if (held := bundle / "weights.safetensors").exists():
+        files[held.name] = held.read_bytes()
     maker.seal(bundle, files)
+
+
+def detach(bundle: Path) -> None:
+    """Take the weights out of a bundle, and say so."""
+    parts = read_bundle(bundle)
+    parts[0]["detached"] = True
+    (bundle / "weights.safetensors").unlink()
+    resealed(bundle, parts)
 
 
 def change(draw: Random, bundle: Path) -> str:
@@ -359,6 +379,25 @@ def _arithmetic(draw: Random, claim: Any, _: Any, __: Any) -> None:
     )
 
 
+def _detached(draw: Random, claim: Any, _: Any, __: Any) -> None:
+    """Say that weights are not here, or that they are; sometimes of tensors with other digests."""
+    if not claim.pop("detached", None):
+        claim["detached"] = draw.choice((True, True, False, 1))
+    elif draw.random() < 0.5:
+        claim["detached"] = True
+        entry = claim["weights"][draw.choice(sorted(claim["weights"]))]
+        entry |= draw.choice(({"digest": "0" * 64}, {"rows": [0]}, {"rows": None}))
+
+
+def _precision(draw: Random, claim: Any, _: Any, certificate: Any) -> None:
+    """Let numbers be enclosed more widely, or let exact ones be enclosed."""
+    if "precision" in certificate:
+        certificate["precision"] = draw.choice((15, 16, 20, 24, 32, 128))
+    else:
+        claim["arithmetic"] = "enclosed"
+        certificate["precision"] = 64
+
+
 CHANGES: dict[str, Callable[..., None]] = {
     "ablation": _ablation,
     "answers": _answers,
@@ -367,6 +406,7 @@ CHANGES: dict[str, Callable[..., None]] = {
     "candidates": _candidates,
     "carried": _carried,
     "classes": _classes,
+    "detached": _detached,
     "edges": _edges,
     "epsilon": _epsilon,
     "evidence": _evidence,
@@ -383,6 +423,7 @@ CHANGES: dict[str, Callable[..., None]] = {
     "listed position": _listed_position,
     "place": _robust("at", "logits input", "embed output", "mlp 0 output", "mlp 0 input", "head 0.0 output"),
     "positions": _robust("positions", "last", "all", [0], [0, 1]),
+    "precision": _precision,
     "size": _size,
     "verdict": _verdict,
 }
@@ -392,8 +433,11 @@ def trial(seed: int) -> dict[str, Any]:
     """Make, judge and weigh the bundle of a seed."""
     draw = Random(f"attack {seed}")  # noqa: S311  # attacks, not secrets
     asked = ask(seed)
+    if seed % 3 == 2:  # a third of them
+        ordinary(Random(f"ordinary {seed}"), asked)  # noqa: S311  # the same
     record: dict[str, Any] = {"seed": seed, "theme": asked.theme, "flaw": asked.flaw}
     record["is blurred"] = asked.radius is not None
+    record["is enclosed"] = asked.is_enclosed
     mutants = drawn_mutant(draw)
     peeled = draw.choice((0, 4)) if mutants else 0
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:
@@ -401,6 +445,8 @@ def trial(seed: int) -> dict[str, Any]:
         record["mutants"] = [mutant.name for mutant in chosen]
         if found.bundle is None:
             return record | {"word": "no bundle"}
+        if draw.random() < 0.1:
+            detach(found.bundle)
         if draw.random() < 0.4:
             try:
                 record["change"] = change(draw, found.bundle)
@@ -425,7 +471,12 @@ def weighed(draw: Random, found: ProverAnswer) -> dict[str, Any]:
     circuit = claim["circuit"]
     ablation = circuit["ablation"] if circuit["ablation"] == "zero" else circuit["ablation"]["kind"]
     cut = [f"ablation: {ablation}", f"granularity: {circuit['granularity']}"]
-    return record | {"kinds": sorted(set(kinds)), "leaves": sorted(shown), "cut": cut, "lies": lies}
+    drawn = [
+        f"arithmetic: {claim['arithmetic']}",
+        *(key for key in ("rotary", "parallel") if key in claim["architecture"]),
+    ]
+    drawn += ["detached"] if claim.get("detached") else []
+    return record | {"kinds": sorted(set(kinds)), "leaves": sorted(shown), "cut": cut + drawn, "lies": lies}
 
 
 def _leaves_of(answer: dict[str, Any]) -> Iterator[str]:

@@ -642,6 +642,11 @@ def on_property(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any])
             whole = lacks_nothing(bundle)
             ties = sum(len(one) > 1 for one in decisions(bundle, answer["evidence"]))
             return constant + ["whole model"] * whole + [f"tied prompts: {ties}"] * bool(ties)
+        case "accuracy":
+            answers = [one for one, _ in labels]
+            most = max(map(answers.count, answers))
+            right = claimed["least"] if "least" in claimed else len(answers) - len(claimed["wrong"])
+            return [f"no better than a constant: {most}"] * (most >= right)
         case "agreement":
             both, prompts = (bundle.claim["circuit"]["edges"], claimed["edges"]), bundle.domain["prompts"]
             own, other = ([Naive(bundle, edges, p).logits() for p in prompts] for edges in both)

@@ -513,7 +513,10 @@ class Statement:
         demand(list(other) == sorted(set(other), key=every.index), "the other circuit is in disorder")
         demand(live(other) != live(self.edges), "the other circuit is the same")
         demand(not self.cuts_to_zero or reads(other, self.model.programs), "the other circuit is blind")
-        pairs = [(self.decision(prompt), self.decision(prompt, other)) for prompt in self.prompts]
+        return self.are_alike([(self.decision(p), self.decision(p, other)) for p in self.prompts])
+
+    def are_alike(self, pairs):
+        """Say whether two circuits have the same clear decisions."""
         return all(len(one) == 1 and one == second for one, second in pairs)
 
     def minimum(self, prop):
@@ -926,7 +929,12 @@ def falsehoods(bundle: Path, model: Path | None = None, base: Path | None = None
     """Return a sentence for each answer of a bundle that is not so, given the model that it is about."""
     claim, domain, certificate = read_bundle(bundle)
     try:
-        statement = Statement(claim, domain, stated_model(bundle, claim, model))
+        stated = stated_model(bundle, claim, model)
+        if claim["arithmetic"] == "enclosed":
+            from real_oracle import real_falsehoods  # which is made of what stands here
+
+            return real_falsehoods((claim, domain, certificate), stated, model, base)
+        statement = Statement(claim, domain, stated)
     except ForbiddenError as error:
         return [f"forbidden: {error}"]
     found = [f"forbidden: {breach}" for breach in statement.breaches]
@@ -968,9 +976,25 @@ def is_true(statement, prop, answer, model, base):
     return truth == is_proof
 
 
+def kept_rows(tensor, rows):
+    """Return some rows of a tensor, or all."""
+    if rows is None:
+        return tensor
+    step = 4 * prod(tensor.shape[1:])
+    parts = [tensor.content[step * row : step * (row + 1)] for row in rows]
+    return Tensor((len(rows), *tensor.shape[1:]), b"".join(parts))
+
+
 def stated_model(bundle, claim, model_dir):
     """Return the model of a claim; where its directory is given, the claim must be about it."""
-    tensors = read_tensors(bundle / "weights.safetensors")
+    if claim.get("detached"):
+        demand(model_dir is not None and not (bundle / "weights.safetensors").exists(), "no weights")
+        whole = read_tensors(model_dir / "weights.safetensors")
+        for name, entry in claim["weights"].items():
+            demand(name in whole and whole[name].digest == entry["digest"], f"{name} is not the model's")
+        tensors = {name: kept_rows(whole[name], entry["rows"]) for name, entry in claim["weights"].items()}
+    else:
+        tensors = read_tensors(bundle / "weights.safetensors")
     places = {name: entry["rows"] for name, entry in claim["weights"].items()}
     if model_dir is None:
         return model_of(claim, tensors, places)

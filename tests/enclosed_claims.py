@@ -8,6 +8,7 @@ from typing import Any
 import bundle_maker as maker
 from bundle_maker import Bundle, architecture, every_edge, random_bundle
 from enclosed_twin import EnclosedNaive, EnclosedProver, leader
+from measures_oracle import on_constants
 
 LAYER = {"kind": "layer", "epsilon": "1/100000"}
 GPT = {
@@ -53,6 +54,13 @@ def remarks_on(prover: EnclosedProver, entry: dict[str, Any], proved: list[str])
             is_implied = is_zero and is_equal and not is_constant and maker.is_path(claim)
             said = ["implied by equivalence"] * is_implied + biased(prover) * is_zero
             said += [f"constant source: {edge}" for edge in maker.unfed(claim)] * is_zero
+        case "accuracy":
+            said = on_constants(claim, entry)
+        case "loss" | "logit difference":
+            said = []
+        case "recovered difference":
+            left_out, is_whole = len(entry["without"]), maker.lacks_nothing(prover.bundle)
+            said = ["whole model"] * is_whole + [f"prompts left out: {left_out}"] * bool(left_out)
         case _:
             said = constant
     is_model = not is_zero and kind not in ("necessity", "agreement")
@@ -166,8 +174,35 @@ def distance(prover: EnclosedProver, one: int, other: int) -> Fraction:
     return sum((abs(a - b) for a, b in zip(rows[one], rows[other], strict=True)), Fraction(0))
 
 
+def is_kept(prover: EnclosedProver, epsilon: Fraction) -> bool:
+    """Say whether robustness of every decision is known; all of them are."""
+    if prover.claim["architecture"]["norm"]["kind"] == "none":
+        return largest(prover) > epsilon
+    count = len(prover.claim["task"]["candidates"])
+    pairs = [(prover.naive(p), prover.fold(p)) for p in prompts(prover)]
+    return all(naive.left(y, t, epsilon) > 0 for naive, y in pairs for t in range(count) if t != y)
+
+
+def halved(prover: EnclosedProver, steps: int = 20) -> tuple[Fraction, Fraction]:
+    """Return an ε at which robustness is known and a larger one at which it is not, close together."""
+    low, high = Fraction(0), Fraction(1, 16)
+    while is_kept(prover, high):
+        low, high = high, 2 * high
+    for _ in range(steps):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_kept(prover, middle) else (low, middle)
+    return low, high
+
+
+def robust(prover: EnclosedProver, epsilon: Fraction, verdict: str, evidence: Any) -> EnclosedProver:
+    """Claim robustness of the final residual."""
+    entry = {"kind": "robustness", "epsilon": str(epsilon), **maker.FINAL_RESIDUAL}
+    prover.answer(entry, verdict, evidence)
+    return prover
+
+
 def largest(prover: EnclosedProver) -> Fraction:
-    """Return the ε below which robustness is known."""
+    """Return the ε below which robustness is known where no norm follows."""
     found = []
     for p in prompts(prover):
         numbers, radius = prover.row(p)

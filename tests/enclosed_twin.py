@@ -11,11 +11,16 @@ from typing import Any
 
 import mpmath
 
-from bundle_maker import Bundle, Naive, Prover, earlier, every_edge, naive_projection, naive_row, reader
+from bundle_maker import ZERO, Bundle, Naive, Prover, earlier, every_edge, naive_projection, naive_row, reader
 
 Row = tuple[list[int], int]
 DIGITS = 400
 A, C = Fraction(44715, 10**6), Fraction(7978845608028654, 10**16)
+
+
+def times(one: Fraction, other: Fraction) -> Fraction:
+    """Return a product."""
+    return one * other
 
 
 def rt(number: int) -> int:
@@ -145,14 +150,55 @@ class EnclosedNaive(Naive):
     def __init__(self, bundle: Bundle, edges: list[str], prompt: list[int], p: int, kept: Any = ()) -> None:
         super().__init__(bundle, edges, prompt, kept)
         self.p, self.rows = p, dict[tuple[str, int], Row]()
+        self.end: Row | None = None
 
     def enclosed(self) -> Row:
         """Return the logits of the candidates."""
-        row = self.input("logits", "logits.norm", len(self.prompt) - 1)
+        return self.read_out(self.residual())
+
+    def residual(self) -> Row:
+        """Return the input of the logits, before their norm."""
+        if self.end is None:
+            self.end = self.total("logits", len(self.prompt) - 1)
+        return self.end
+
+    def read_out(self, row: Row) -> Row:
+        """Return the logits of a final residual."""
+        bias = self.logit_biases() if self.size["logit_bias"] else None
+        return image(self.output_rows(), bias, self.normed(row, "logits.norm"), self.p)
+
+    def output_rows(self) -> list[list[Fraction]]:
+        """Return the rows of the output embedding, a candidate's each."""
         table = self.matrix("embed.token" if self.size["tied"] else "logits.weight")
+        return [table[token] for token in self.candidates]
+
+    def logit_biases(self) -> list[Fraction]:
+        """Return the biases of the candidates; zeros where there are none."""
         bias = self.bias("logits.bias", self.size["vocabulary"])
-        chosen = [bias[token] for token in self.candidates] if self.size["logit_bias"] else None
-        return image([table[token] for token in self.candidates], chosen, row, self.p)
+        return [bias[token] for token in self.candidates]
+
+    def perturbed(self, eta: list[Fraction]) -> Row:
+        """Return the logits with something added before the last norm."""
+        numbers, radius = self.residual()
+        moved = [math.floor(m + 2**self.p * one) for m, one in zip(numbers, eta, strict=True)]
+        return self.read_out((moved, radius + rt(len(moved))))
+
+    def left(self, y: int, t: int, epsilon: Fraction) -> Fraction:
+        """Return what is positive if no perturbation of at most ε takes the lead of y over t."""
+        (numbers, radius), p, d = self.residual(), self.p, self.size["width"]
+        scale, shift = self.bias("logits.norm.scale", 0), self.bias("logits.norm.shift", 0)
+        rows, biases = self.output_rows(), self.logit_biases()
+        u = [a - b for a, b in zip(rows[y], rows[t], strict=True)]
+        w = [a * one - sum(map(times, scale, u), ZERO) / d for a, one in zip(scale, u, strict=True)]
+        c = sum(map(times, shift, u), ZERO) + biases[y] - biases[t]
+        floor = 2 ** (2 * p) * Fraction(self.size["norm"]["epsilon"])
+        mean = Fraction(sum(numbers), d)
+        s = math.isqrt(math.floor(sum((one - mean) ** 2 for one in numbers) / d + floor))
+        far = math.ceil(Fraction(radius, math.isqrt(d))) + math.ceil(2**p * epsilon)
+        tau = max(s - far, math.isqrt(math.floor(floor))) if c >= 0 else s + 1 + far
+        stretch = Fraction(rt(math.ceil(2**32 * sum(one * one for one in w))), 2**16)
+        lead = sum(map(times, w, map(Fraction, numbers)), ZERO) - stretch * radius
+        return lead - 2**p * epsilon * sum(map(abs, w)) + c * tau
 
     def linear(self, name: str, row: Row) -> Row:
         """Return an affine map of the model."""
@@ -162,6 +208,17 @@ class EnclosedNaive(Naive):
 
     def input(self, port: str, norm: str, position: int) -> Row:
         """Return what is read at a port."""
+        return self.normed(self.total(port, position), norm)
+
+    def normed(self, row: Row, norm: str) -> Row:
+        """Return a row after a norm."""
+        if self.size["norm"]["kind"] == "none":
+            return row
+        scale, shift = self.bias(f"{norm}.scale", 0), self.bias(f"{norm}.shift", 0)
+        return layer_norm(row, Fraction(self.size["norm"]["epsilon"]), scale, shift, self.p)
+
+    def total(self, port: str, position: int) -> Row:
+        """Return the sum that is read at a port, before its norm."""
         width = self.size["width"]
         sources = [source for source, target in self.pairs if target in (port, reader(port))]
         terms = [self.put_out(source, position) for source in sources]
@@ -173,11 +230,7 @@ class EnclosedNaive(Naive):
         layers |= {layer for one, layer in self.kept if one in (port, reader(port))}
         names = [f"attention.{layer}.output.bias" for layer in layers if self.size["biases"]]
         terms += [of_tensor(self.bias(name, width), self.p) for name in names]
-        found = add(terms, width)
-        if self.size["norm"]["kind"] == "none":
-            return found
-        scale, shift = self.bias(f"{norm}.scale", 0), self.bias(f"{norm}.shift", 0)
-        return layer_norm(found, Fraction(self.size["norm"]["epsilon"]), scale, shift, self.p)
+        return add(terms, width)
 
     def carried(self, source: str, position: int) -> Row:
         """Return what a cut edge carries."""
@@ -279,6 +332,7 @@ class EnclosedProver(Prover):
     def __init__(self, bundle: Bundle, p: int = 64) -> None:
         super().__init__(bundle)
         self.p, self.found = p, dict[tuple[str, ...], Row]()
+        self.naives: dict[int, EnclosedNaive] = {}
         self.claim["arithmetic"] = "enclosed"
 
     def row(self, prompt: int, edges: list[str] | None = None) -> Row:
@@ -288,6 +342,12 @@ class EnclosedProver(Prover):
         if key not in self.found:
             self.found[key] = EnclosedNaive(self.bundle, kept, self.prompts[prompt], self.p).enclosed()
         return self.found[key]
+
+    def naive(self, prompt: int) -> EnclosedNaive:
+        """Return the circuit on a prompt."""
+        if prompt not in self.naives:
+            self.naives[prompt] = EnclosedNaive(self.bundle, self.edges, self.prompts[prompt], self.p)
+        return self.naives[prompt]
 
     def fold(self, prompt: int, edges: list[str] | None = None) -> int:
         """Return the place of the known candidate; of none, the first."""

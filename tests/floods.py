@@ -317,6 +317,80 @@ def _enclosed_numbers_that_grow() -> Bundle:
     return enclosed(listed(bundle, [[0, 1]], ["0"]))
 
 
+def counted(bundle: Bundle, precision: int, *properties: dict[str, Any]) -> Bundle:
+    """Return a claim of counts and measures with evidence that they hold, whether they do or not."""
+    bundle.claim |= {"arithmetic": "enclosed", "properties": list(properties)}
+    count = len(bundle.domain["prompts"])
+    decided = {"split": "prompt", "children": [{"decided": 0}] * count}
+    answers = [
+        {
+            "property": one,
+            "verdict": "proved",
+            "evidence": decided if one["kind"] == "accuracy" else {"evaluated": count},
+            "remarks": [],
+        }
+        for one in properties
+    ]
+    bundle.certificate |= {"precision": precision, "folds": [], "answers": answers}
+    bundle.pins.discard("remarks")
+    return bundle
+
+
+WIDE = [str(-(10**9)), str(10**9)]
+SPANS = ("least", "mean", "greatest")
+LOSS = {"kind": "loss", "mean": WIDE}
+DIFFERENCE = {"kind": "logit difference", **dict.fromkeys(SPANS, WIDE)}
+RECOVERED = {"kind": "recovered difference", "mean": WIDE, "without": []}
+
+
+@flood
+def _losses_of_many_prompts() -> Bundle:
+    bundle, prompts = _cut(1, 90)
+    bundle.tensors["logits.weight"] = ((90, 1), [token / 64 for token in range(90)])
+    bundle.tensors["embed.token"] = ((90, 1), [token / 64 for token in range(90)])
+    wrong = {"kind": "accuracy", "wrong": []}
+    return counted(listed(bundle, prompts, ["1", "0"]), 16, LOSS, DIFFERENCE, RECOVERED, wrong)
+
+
+@flood
+def _losses_of_4096_bits() -> Bundle:
+    bundle, prompts = _cut(1, 90)
+    bundle.tensors["logits.weight"] = ((90, 1), [token / 64 for token in range(90)])
+    bundle.tensors["embed.token"] = ((90, 1), [token / 64 for token in range(90)])
+    bundle.claim["task"]["candidates"] = [1, 0, *range(2, 90)]
+    return counted(listed(bundle, prompts[:15], ["1", "0"]), 4096, LOSS, DIFFERENCE)
+
+
+@flood
+def _losses_of_one_candidate_far_ahead() -> Bundle:
+    """Return losses whose ln is of a number that is less than a unit below a multiple of a unit."""
+    bundle, prompts = _cut(1, 90)
+    bundle.tensors["logits.bias"][1][1] = 2.0**100
+    return counted(listed(bundle, prompts[:240], ["1", "0"]), 4096, LOSS)
+
+
+@flood
+def _brackets_of_100000_digits() -> Bundle:
+    low, high = (f"{sign}{'7' * 100_000}/1{'0' * 99_999}" for sign in ("-", ""))
+    bundle = listed(decided(architecture(), ["embed -> logits"]), [[0], [1]], ["1", "0"])
+    return counted(bundle, 64, LOSS | {"mean": [low, high]})
+
+
+@flood
+def _differences_that_grow() -> Bundle:
+    bundle = _enclosed_numbers_that_grow()
+    return counted(bundle, 16, LOSS, DIFFERENCE, RECOVERED)
+
+
+@flood
+def _right_prompts_of_a_long_list() -> Bundle:
+    bundle, prompts = _cut(1, 90)
+    bundle = counted(listed(bundle, prompts, ["1", "0"]), 16, {"kind": "accuracy", "least": len(prompts)})
+    entries = [{"prompt": place, "decided": 0} for place in range(len(prompts))]
+    bundle.certificate["answers"][0]["evidence"] = {"replay": entries}
+    return bundle
+
+
 @flood
 def _leaves_of_a_long_pattern() -> Bundle:
     bundle = decided(architecture(context=2500), list(EDGES), NOWHERE)

@@ -10,7 +10,9 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import measure_forgeries
 import pattern_forgeries
+from bundle_maker import Bundle
 from circuitproof.bundle.files import write_bundle
 from circuitproof.circuits.graph import Head
 from circuitproof.files.canonical import readable_json
@@ -42,6 +44,7 @@ from hand_models import (
     circuit_of,
     freeze,
 )
+from measures_oracle import counting
 
 FOLDER = Path(__file__).parent / "verdicts"
 BUNDLE, MODEL, BASE, TASK = Path("bundle"), Path("model"), Path("base"), Path("task.json")
@@ -52,6 +55,10 @@ def _about_the_adder(prop: Property, *, alphabet: Alphabet | None = None, **besi
     save_model(MODEL, StoredModel(build(ADDER), alphabet))
     TASK.write_bytes(readable_json(ADDER_TASK.to_json()))
     return inspect(BUNDLE, Beside(**beside)).to_json()
+
+
+def _about(bundle: Bundle) -> str:
+    return inspect(bundle.write(BUNDLE), Beside()).to_json()
 
 
 def _about_a_base() -> str:
@@ -76,8 +83,12 @@ VERDICTS: dict[str, Callable[[], str]] = {
     "agreement": lambda: _about_the_adder(Agreement(circuit_of(DIRECT))),
     "subset minimality": lambda: _about_the_adder(SubsetMinimality()),
     "minimum": lambda: _about_the_adder(Minimum((circuit_of(ADDED),))),
+    "accuracy": lambda: _about(counting(measure_forgeries.mistaken(2)).bundle),
+    "loss": lambda: _about(measure_forgeries.stating("loss")),
+    "logit difference": lambda: _about(measure_forgeries.stating("logit difference")),
+    "recovered difference": lambda: _about(measure_forgeries.stating("recovered difference")),
     "lesion identity": _about_a_base,
-    "pattern": lambda: inspect(pattern_forgeries.honest().write(BUNDLE), Beside()).to_json(),
+    "pattern": lambda: _about(pattern_forgeries.honest()),
 }
 """What is said of a claim, made in the current folder, compared with this or that."""
 

@@ -76,6 +76,8 @@ class Ask:
     properties: list[dict[str, Any]]
     base: Spelled | None = None
     flaw: str = ""
+    is_enclosed: bool = False
+    """Whether its numbers are enclosed, so that softmax, GELU and LayerNorm may be evaluated."""
     radius: Fraction | None = None
     """How far logits may be from what the prover is told of them; nothing where it is told them exactly."""
 
@@ -619,8 +621,38 @@ def _spelled(shape: dict[str, Any]) -> str:
             return f"({_spelled(part)}){{{least}..{'' if most is None else most}}}"
 
 
+def ordinary(draw: Random, asked: Ask) -> None:
+    """Give a list's model softmax, GELU, LayerNorm, rotary positions or a parallel block, and enclose it."""
+    if asked.is_pattern or asked.flaw or asked.base is not None or asked.radius is not None:
+        return
+    asked.is_enclosed = True
+    size = asked.model.architecture
+    size["attention"] = weighted(draw, softmax=4, sparsemax=1)
+    gelu = {"kind": "gelu", "form": draw.choice(("tanh", "exact"))}
+    size["activation"] = gelu if draw.random() < 0.6 else {"kind": "relu"}
+    layer = {"kind": "layer", "epsilon": draw.choice(("1/100000", "1/8"))}
+    size["norm"] = layer if draw.random() < 0.5 else {"kind": "none"}
+    if draw.random() < 0.3:
+        size |= {"rotary": 2, "head_width": 2}
+    if size["mlp_width"] and draw.random() < 0.3:
+        size["parallel"] = True
+    asked.model.tensors = random_tensors(draw, size, asked.model.programs)
+    asked.circuit["edges"] = [edge for edge in ordered_edges(asked) if edge in asked.circuit["edges"]]
+    for prop in asked.properties:
+        if prop["kind"] == "robustness":
+            prop.update(FINAL)
+        elif prop["kind"] == "minimum":
+            prop["circuits"] = [asked.circuit["edges"]]
+    fit_answers(draw, asked)
+
+
 def run_of(asked: Ask, model: Model) -> Run:
     """Return the circuit of an ask as the oracle runs it."""
+    if asked.is_enclosed:
+        from real_oracle import RealCarried, RealRun  # which are made of what stands in the other oracle
+
+        carried = RealCarried(model, asked.circuit["ablation"])
+        return RealRun(model, asked.circuit["edges"], carried=carried)
     return Run(model, asked.circuit["edges"], carried=Carried(model, asked.circuit["ablation"]))
 
 
@@ -1066,16 +1098,17 @@ def write_answers(asked: Ask, model: Path, base: Path | None, bundle: Path) -> N
     from circuitproof.bundle.files import write_bundle
     from circuitproof.circuits.spelling import parse_circuit
     from circuitproof.forward.frozen import open_model
-    from circuitproof.proof.arithmetic import EXACT
+    from circuitproof.proof.arithmetic import EXACT, EnclosedNumbers
     from circuitproof.proof.battery import prove
     from circuitproof.proof.claim import Claim
     from circuitproof.proof.effort import Effort
 
     frozen = open_model(model)
-    circuit = parse_circuit(asked.circuit, "ask")
+    circuit = parse_circuit(asked.circuit, "ask", frozen.graph if asked.is_enclosed else None)
     properties = tuple(_property(prop, frozen, base, asked.circuit) for prop in asked.properties)
     task = _pattern_task(asked) if asked.is_pattern else _task(asked)
-    claim = Claim(frozen, circuit, task, properties, EXACT if asked.radius is None else blurred(asked))
+    exact = EnclosedNumbers(most=256) if asked.is_enclosed else EXACT
+    claim = Claim(frozen, circuit, task, properties, exact if asked.radius is None else blurred(asked))
     write_bundle(bundle, prove(claim, Effort(budget=300, regions=256, listed=512)))
 
 

@@ -33,6 +33,7 @@ STATE = {
     "losses": LOSSES,
     "seconds": 1.5,
     "passes": True,
+    "aim": "relative radius",
 }
 VIABILITY = {
     "task": EVIL,
@@ -197,10 +198,11 @@ FILES = {
     "quotes/program.0.1.json": {**FOUND, **SEARCHED},
     "quotes/program.0.0.json": {**FOUND, **SEARCHED, "index": 0, "program": None, "overlap": None},
     "quotes/circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.0", "embed -> head 0.1"]},
-    "quotes/accepted.json": {"exact": 7, "prompts": 8},
+    "quotes/accepted.json": {"exact": 7, "prompts": 8, "bits": 64},
     "quotes/programs.circuit.json": {**CIRCUIT, "edges": ["embed -> head 0.1", "head 0.1 -> logits"]},
     "quotes/healing/healed.json": HEALED,
     "quotes/limits/limits.json": LIMITS,
+    "brackets/limits/no-limits.json": {"task": EVIL, "why": EVIL},
     "seed-0/healed/migration.json": ROUND,
     "attenuated/removal.json": REMOVAL,
 }

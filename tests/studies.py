@@ -1,5 +1,6 @@
 """A study of smoke size: a tiny language model that closes quotes, from text to a checked bundle."""
 
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 
@@ -161,17 +162,34 @@ text = 1.0
 """
 
 
+ORDINARY = (
+    ('removal = "removal.toml"', 'base = "ordinary.toml"'),
+    ('aim = "radius"', 'aim = "margin"'),
+    ("target = 0.002", "target = 0.05"),
+)
+"""The changes by which the study is of an ordinary model, which stays as it was trained."""
+_SOFTMAX = (
+    ('attention = "sparsemax"', 'attention = "softmax"'),
+    ('{ kind = "leaky relu", slope = "1/100" }', '{ kind = "gelu", form = "tanh" }'),
+    ("smoke-source", "smoke-ordinary"),
+)
+
+
 def write_study(folder: Path, *changes: tuple[str, str]) -> Path:
     """Write the study, what it names and a corpus into `folder`, with some texts of the study replaced."""
     _write_corpus(folder)
     (folder / "source.toml").write_text(_SOURCE)
+    (folder / "ordinary.toml").write_text(_changed(_SOURCE, _SOFTMAX))
     (folder / "removal.toml").write_text(_REMOVAL)
-    text = STUDY
+    (folder / "study.toml").write_text(_changed(STUDY, changes))
+    return folder / "study.toml"
+
+
+def _changed(text: str, changes: Iterable[tuple[str, str]]) -> str:
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
-    (folder / "study.toml").write_text(text)
-    return folder / "study.toml"
+    return text
 
 
 def _write_corpus(folder: Path, documents: int = 60) -> None:

@@ -154,7 +154,10 @@ def begin_distillation(path: Path, folder: Path) -> None:
 def begin_study(path: Path, folder: Path) -> None:
     """Make the base, look for a circuit, heal and calibrate."""
     study = load_study(path)
-    remove_norms(tiny_removal(study.removal, folder), None, folder / "run", Watchers())
+    if isinstance(study.base_recipe, NormRecipe):
+        remove_norms(tiny_removal(study.base_recipe, folder), None, folder / "run", Watchers())
+    else:
+        train_recipe(tiny(study.base_recipe, folder), folder / "run", Watcher())
     search(study.method, folder)
     course(study.healing.plan, study.healing.draw, study.healing.weighing, folder / "healing")
     climb(study.ladder.rungs, study.ladder.calibration)
@@ -216,7 +219,7 @@ BEGINNINGS: dict[Callable[[Path, Path], None], tuple[str, ...]] = {
     begin_variants: ("code-lm-variants", "gpt2-variants", "toy-norms"),
     begin_localisation: ("toy-localisation",),
     begin_distillation: ("toy-programs",),
-    begin_study: ("code-lm", "gpt2"),
+    begin_study: ("code-lm", "code-lm-softmax", "gpt2"),
     begin_construction: ("gpt2-openers",),
     begin_surrogate: ("surrogate", "surrogate-tables"),
     only_read: (

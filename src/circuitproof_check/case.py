@@ -1,6 +1,6 @@
 """A claim beside its certificate: folds that are compared with what is computed, splits, replays."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -9,6 +9,7 @@ from .circuits import Biases
 from .claim import Claim, Property
 from .enclosed.decisions import leader
 from .enclosed.forward import Enclosures
+from .enclosed.rows import RowBall
 from .exact import reckon
 from .forward import Forward
 from .gates import Leaf, open_leaf
@@ -69,26 +70,39 @@ class Case:
         """Return what is decided, or nothing where that is not known."""
         if self.enclosures is None:
             return self.decide(self.logits(prompt, edges, biases))
-        row = self.enclosures.logits(edges, self.claim.prompts[prompt], biases)
+        row = self.row(prompt, edges, biases)
         best = leader(row.midpoints, row.radius)
         return None if best is None else frozenset({self.claim.task.candidates[best]})
+
+    def row(self, prompt: int, edges: Edges, biases: Biases = frozenset()) -> RowBall:
+        """Return enclosed logits, in a claim of enclosed arithmetic."""
+        assert self.enclosures is not None  # noqa: S101  # leaves of exact arithmetic are not judged by them
+        spend(NUMBER)
+        return self.enclosures.logits(edges, self.claim.prompts[prompt], biases)
+
+    @property
+    def precision(self) -> int:
+        """Return that of enclosed arithmetic."""
+        assert self.enclosures is not None  # noqa: S101  # as above
+        return self.enclosures.precision
 
     def are_apart(self, prompt: int, edges: Edges, others: Edges) -> bool:
         """Say whether two circuits are known to have different logits."""
         if self.enclosures is None:
             return self.logits(prompt, edges) != self.logits(prompt, others)
-        tokens = self.claim.prompts[prompt]
-        one, other = self.enclosures.logits(edges, tokens), self.enclosures.logits(others, tokens)
+        one, other = self.row(prompt, edges), self.row(prompt, others)
         spend(NUMBER * len(one.midpoints))
         pairs = zip(one.midpoints, other.midpoints, strict=True)
         return any(abs(a - b) > one.radius + other.radius for a, b in pairs)
 
-    def prepare(self, *circuits: Edges, biases: Biases = frozenset()) -> None:
-        """Compute circuits on all prompts together, if they are enclosed."""
+    def prepare(self, *circuits: Edges, prompts: Sequence[int] | None = None) -> None:
+        """Compute circuits on all prompts together, or on some, if they are enclosed."""
         if self.enclosures is None:
             return
+        listed = self.claim.prompts
+        chosen = listed if prompts is None else [listed[one] for one in paid(prompts, NUMBER)]
         for edges in paid(circuits, NUMBER):
-            self.enclosures.prepare(edges, self.claim.prompts, biases)
+            self.enclosures.prepare(edges, chosen)
 
     def decide(self, logits: Fold) -> Decision:
         reckon(logits)

@@ -24,6 +24,7 @@ from .architecture import (
     readers,
     tensor_shapes,
 )
+from .counted import COUNTED, MEASURES, NOTHING_COUNTED, Counted, read_counted
 from .programs import Program, parse_program
 from .reading import fields, integer, integers, items, kind, mapping, named, rational, require, sha256, text
 from .task import DeclaredPattern, Prompts, Task, read_declared, read_digest, read_domain, read_task
@@ -39,6 +40,7 @@ KINDS = (
     "agreement",
     "subset minimality",
     "minimum",
+    *COUNTED,
     "lesion identity",
 )
 _HEAD = re.compile(r"(N)\.(N)".replace("N", "0|[1-9][0-9]{0,8}"))
@@ -64,6 +66,7 @@ class Property:
     lines: Lines = field(default_factory=dict[Head, tuple[str, ...]])
     base: Digests = ()
     artifact: Digests = ()
+    counted: Counted = NOTHING_COUNTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +89,8 @@ class Claim:
     """The circuit that agreement is claimed with."""
     declared: DeclaredPattern | None = None
     """The pattern that the claim is about, where the prompts are only those that are shown."""
+    is_detached: bool = False
+    """Whether the tensors are not in the bundle, but only in a model."""
     unreached: int = 0
     """How many prompts there are whose logits the perturbation of robustness does not reach."""
 
@@ -148,8 +153,11 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     """Read the statement and its prompts."""
     check_format(mapping(value, "claim").get("format"), "circuitproof claim 3")
     names = ("architecture", "programs", "circuit", "task", "domain", "weights", "properties")
-    _, reckoned, *stated = fields(value, "claim", "format", "arithmetic", *names)
-    sizes, programs, circuit, task, pinned, weights, properties = stated
+    told = ("detached",) if "detached" in mapping(value, "claim") else ()
+    _, reckoned, *stated = fields(value, "claim", "format", "arithmetic", *names, *told)
+    sizes, programs, circuit, task, pinned, weights, properties, *detached = stated
+    is_told = all(one is True for one in detached)
+    require("detached_is_true_or_left_out", is_told, "claim.detached", *detached)
     require("arithmetic_is_known", reckoned in ("exact", "enclosed"), "claim.arithmetic", reckoned)
     size = read_architecture(sizes, "claim.architecture")
     lines, parsed = read_programs(programs, "claim.programs", size)
@@ -165,10 +173,13 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     require("patterns_have_a_mask", not pattern or size.is_masked, "claim.architecture")
     require("patterns_have_whole_heads", not pattern or not shape.is_split, "claim.circuit")
     check_covered(ablation, prompts)
-    claimed = _read_properties(properties, "claim.properties")
+    claimed = _read_properties(properties, "claim.properties", len(prompts))
+    is_measured = any(one.kind in MEASURES for one in claimed)
+    require("measures_are_enclosed", not is_measured or reckoned == "enclosed", "claim.arithmetic", reckoned)
     others = [one for one in claimed if one.kind == "agreement"]
     return Claim(
         is_enclosed=reckoned == "enclosed",
+        is_detached=any(one is True for one in detached),
         architecture=size,
         lines=lines,
         programs=parsed,
@@ -265,17 +276,19 @@ def _read_slices(value: object, shapes: Shapes) -> dict[str, Slice]:
     return slices
 
 
-def _read_properties(value: object, where: str) -> tuple[Property, ...]:
-    properties = tuple(read_property(entry, where) for entry in items(value, where))
+def _read_properties(value: object, where: str, count: int) -> tuple[Property, ...]:
+    properties = tuple(read_property(entry, where, count) for entry in items(value, where))
     require("something_is_claimed", properties, where)
     require("kinds_are_claimed_once", len({entry.kind for entry in properties}) == len(properties), where)
     return properties
 
 
-def read_property(value: object, where: str) -> Property:
-    """Read one thing that is claimed."""
+def read_property(value: object, where: str, count: int) -> Property:
+    """Read one thing that is claimed, in the presence of so many prompts."""
     name = kind(value, where)
     require("property_is_known", name in KINDS, where, name)
+    if name in COUNTED:
+        return Property(name, counted=read_counted(value, where, count))
     if name == "minimum":
         listed = items(fields(value, where, "kind", "circuits")[1], where)
         circuits = tuple(tuple(text(edge, where) for edge in items(one, where)) for one in listed)

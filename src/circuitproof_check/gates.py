@@ -9,11 +9,12 @@ from enum import Enum
 
 from .architecture import live_nodes
 from .claim import Claim, Property
+from .counted import MEASURES
 from .reading import fields, mapping, require
 from .work import spend
 
 _DECIDED = ("equivalence", "invariance")
-_COUNTED = ("subset minimality", "minimum")
+_DECIDED_OF_LISTS = ("equivalence", "invariance", "accuracy", "subset minimality", "minimum")
 _OPENED = 100
 """Operations to go through the table."""
 
@@ -65,18 +66,19 @@ class Leaf(Enum):
     MODEL_ENCLOSURE_REPLAY = "model enclosure replay"
     OTHER_ENCLOSURE_REPLAY = "other enclosure replay"
     PERTURBED_ENCLOSURE_REPLAY = "perturbed enclosure replay"
+    EVALUATION = "evaluation"
     SAME_DIGEST = "same digest"
     OTHER_DIGEST = "other digest"
 
 
 def _enclosed(
-    keys: tuple[str, ...], shows: tuple[str, ...], norm: str = "any", place: str = "any", reach: str = "any"
+    keys: tuple[str, ...], shows: tuple[str, ...], place: str = "any", reach: str = "any"
 ) -> LeafGate:
-    return LeafGate(keys, shows, "list", norm, place, reach, cut="any", arithmetic="enclosed")
+    return LeafGate(keys, shows, "list", "any", place, reach, cut="any", arithmetic="enclosed")
 
 
 GATES: dict[Leaf, LeafGate] = {
-    Leaf.FOLD: LeafGate(("fold",), (*_DECIDED, *_COUNTED), "list", cut="any"),
+    Leaf.FOLD: LeafGate(("fold",), _DECIDED_OF_LISTS, "list", cut="any"),
     Leaf.LESION_FOLD: LeafGate(("fold", "lesion"), ("necessity",), "list", cut="any"),
     Leaf.MODEL_FOLD: LeafGate(("fold", "model"), ("faithfulness",), "list", cut="any"),
     Leaf.OTHER_FOLD: LeafGate(("fold", "other"), ("agreement",), "list", cut="any"),
@@ -105,25 +107,26 @@ GATES: dict[Leaf, LeafGate] = {
     Leaf.ROBUST_PROMPTS: LeafGate(("prompts",), ("robustness",), "pattern", "none", "final", "some prompt"),
     Leaf.LESION_PROMPTS: LeafGate(("prompts",), ("necessity",), "pattern"),
     Leaf.OTHER_PROMPTS: LeafGate(("prompts",), ("agreement",), "pattern"),
-    Leaf.REPLAY: LeafGate(("prompt", "fold"), (*_DECIDED, *_COUNTED), cut="any"),
+    Leaf.REPLAY: LeafGate(("prompt", "fold"), _DECIDED_OF_LISTS, cut="any"),
     Leaf.LESION_REPLAY: LeafGate(("prompt", "fold", "lesion"), ("necessity",), cut="any"),
     Leaf.MODEL_REPLAY: LeafGate(("prompt", "fold", "model"), ("faithfulness",), "list", cut="any"),
     Leaf.OTHER_REPLAY: LeafGate(("prompt", "fold", "other"), ("agreement",), cut="any"),
     Leaf.PERTURBED_REPLAY: LeafGate(
         ("prompt", "fold", "eta"), ("robustness",), reach="some prompt", cut="at the end"
     ),
-    Leaf.ENCLOSURE: _enclosed(("decided",), (*_DECIDED, *_COUNTED)),
+    Leaf.ENCLOSURE: _enclosed(("decided",), _DECIDED_OF_LISTS),
     Leaf.LESION_ENCLOSURE: _enclosed(("decided", "lesion"), ("necessity",)),
     Leaf.MODEL_ENCLOSURE: _enclosed(("decided", "model"), ("faithfulness",)),
     Leaf.OTHER_ENCLOSURE: _enclosed(("decided", "other"), ("agreement",)),
-    Leaf.ROBUST_ENCLOSURE: _enclosed(("decided",), ("robustness",), "none", "final", "some prompt"),
-    Leaf.ENCLOSURE_REPLAY: _enclosed(("prompt", "decided"), (*_DECIDED, *_COUNTED)),
+    Leaf.ROBUST_ENCLOSURE: _enclosed(("decided",), ("robustness",), "final", "some prompt"),
+    Leaf.ENCLOSURE_REPLAY: _enclosed(("prompt", "decided"), _DECIDED_OF_LISTS),
     Leaf.LESION_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "lesion"), ("necessity",)),
     Leaf.MODEL_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "model"), ("faithfulness",)),
     Leaf.OTHER_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "other"), ("agreement",)),
     Leaf.PERTURBED_ENCLOSURE_REPLAY: _enclosed(
-        ("prompt", "decided", "eta"), ("robustness",), "none", "final", "some prompt"
+        ("prompt", "decided", "eta"), ("robustness",), "final", "some prompt"
     ),
+    Leaf.EVALUATION: _enclosed(("evaluated",), MEASURES),
     Leaf.SAME_DIGEST: LeafGate(("same",), ("lesion identity",), cut="any", arithmetic="any"),
     Leaf.OTHER_DIGEST: LeafGate(("tensor",), ("lesion identity",), cut="any", arithmetic="any"),
 }

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from .architecture import tensor_shapes
 from .case import Case, split
 from .claim import Claim, Property
-from .reading import require, sha256, text
-from .tensors import Tensor
+from .reading import require, text
+from .tensors import DigestedTensor
 
 
 def frozen_names(claim: Claim) -> list[str]:
@@ -55,7 +55,10 @@ def check_tables(claim: Claim, claimed: Property) -> None:
 
 
 def check_table(
-    table: Mapping[str, str], full: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]], where: str
+    table: Mapping[str, str],
+    full: Mapping[str, DigestedTensor],
+    shapes: Mapping[str, tuple[int, ...]],
+    where: str,
 ) -> None:
     """Demand that a table holds the digests of a model's tensors, and that these have their shapes."""
     strange = (table.keys() ^ full.keys()) | (shapes.keys() ^ full.keys())
@@ -63,4 +66,4 @@ def check_table(
     for name, digest in table.items():
         place = f"{where}, tensor {name}"
         require("tables_have_the_shapes", full[name].shape == shapes[name], place, full[name].shape)
-        require("tables_are_of_the_model", sha256(full[name].content) == digest, place)
+        require("tables_are_of_the_model", full[name].digest == digest, place)

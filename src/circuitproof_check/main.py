@@ -8,7 +8,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 from . import FORMAT, __version__
 from .claim import read_claim, with_unreached
 from .forward import Forward
-from .model import check_against, check_base
+from .model import ModelDirectory, check_base, check_declared, check_rows, check_tensors, open_model
 from .patterns.walk import shown_count
 from .properties import Verdict, judge
 from .reading import (
@@ -36,14 +36,16 @@ from .reading import (
 )
 from .summary import LONGEST_LINE, Beside, Judged, assumptions, facts, sentence
 from .task import check_task
-from .tensors import Weights, read_safetensors, stored_size
-from .work import ExceededError, allow, allow_more, usual
+from .tensors import Tensor, Weights, read_safetensors, stored_size
+from .work import ExceededError, allow, allow_more, only_foresee, usual
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 CLAIM, DOMAIN, WEIGHTS, CERTIFICATE = "claim.json", "domain.json", "weights.safetensors", "certificate.json"
-BUNDLE = frozenset({CLAIM, DOMAIN, WEIGHTS, CERTIFICATE})
+DETACHED = frozenset({CLAIM, DOMAIN, CERTIFICATE})
+"""The files of a bundle that holds no weights."""
+UNHELD = "the bundle holds no weights: give the model with --against"
 
 
 class Outcome(IntEnum):
@@ -68,6 +70,8 @@ class Report:
     """What a verdict rests on beside the evidence."""
     files: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False, compare=False)
     """The very bytes that were judged, if they were to the end: what is shown of a bundle is made of them."""
+    tensors: Mapping[str, Tensor] = field(default_factory=dict[str, Tensor], repr=False, compare=False)
+    """The same of what a detached bundle names, from the model."""
 
     def to_json(self) -> str:
         content = {"outcome": self.outcome.name.lower(), "exit": int(self.outcome), "reason": self.reason}
@@ -186,27 +190,59 @@ def _judge(bundle: Path, beside: Beside) -> Report:
         found = f"{len(sealed.digests)} files are as the manifest says"
         return Report(Outcome.INCOMPLETE, f"{found}, but {named(bundle)} carries no claim")
     present = {entry.name for entry in bundle.iterdir()} - {MANIFEST}
-    strange = (sealed.digests.keys() ^ BUNDLE) | (present ^ BUNDLE)
-    require("bundles_have_five_files", not strange, "bundle", strange)
+    held = DETACHED | ({WEIGHTS} & (sealed.digests.keys() | present))
+    strange = (sealed.digests.keys() ^ held) | (present ^ held)
+    require("bundles_have_their_files_alone", not strange, "bundle", strange)
     size = sum(map(sealed.size, (CLAIM, DOMAIN, CERTIFICATE)))
     allow(beside.operations or usual(size))
+    if beside.only_foreseen:
+        only_foresee()
     files = {name: sealed.read(name) for name in (CLAIM, DOMAIN, CERTIFICATE)}
     stated, domain, certificate = (parse_json(content, name) for name, content in files.items())
-    claim = read_claim(stated, domain, files[DOMAIN])
-    files[WEIGHTS] = sealed.read(WEIGHTS, stored_size(claim.slices))
-    allow_more(0 if beside.operations else usual(size + len(files[WEIGHTS])) - usual(size))
-    claim, tensors = with_unreached(claim), read_safetensors(files[WEIGHTS], WEIGHTS)
-    forward = Forward(claim, Weights(claim.slices, tensors))
-    alphabet, has_alphabet = None, False
+    claim = with_unreached(read_claim(stated, domain, files[DOMAIN]))
+    is_told = claim.is_detached is not (WEIGHTS in held)
+    require("weights_are_here_unless_detached", is_told, "bundle", claim.is_detached)
+    alphabet = None
     if beside.task is not None:
         alphabet = check_task(beside.task, mapping(stated, CLAIM)["task"], domain, claim.architecture)
-    if beside.against is not None:
-        has_alphabet = check_against(beside.against, claim, tensors, alphabet)
-    if beside.base is not None:
-        check_base(beside.base, claim)
+    if claim.is_detached and beside.against is None:
+        return Report(Outcome.INCOMPLETE, UNHELD)
+    model = _model(beside.against, beside)
+    has_alphabet = model is not None and check_declared(model, claim, alphabet)
+    of_model = None if model is None else check_tensors(model, claim)
+    if not claim.is_detached:
+        files[WEIGHTS] = sealed.read(WEIGHTS, stored_size(claim.slices))
+    tensors = _tensors(files.get(WEIGHTS), of_model)
+    further = sum(len(tensor.content) for tensor in tensors.values())
+    _allow_more(beside, usual(size + further) - usual(size))
+    forward = Forward(claim, Weights(claim.slices, tensors))
+    if of_model is not None:
+        check_rows(claim, tensors, of_model)
+    if (base := _model(beside.base, beside)) is not None:
+        check_base(base, claim)
     answers, precision = judge(certificate, sha256(files[CLAIM]), claim, forward)
     judged = Judged(claim, answers, beside, has_alphabet, shown_count(claim), precision)
-    return replace(_report(judged), files=files)
+    return replace(_report(judged), files=files, tensors=tensors if claim.is_detached else {})
+
+
+def _model(directory: Path | None, beside: Beside) -> ModelDirectory | None:
+    """Return a model that the bundle is compared with; whoever named it wants its digests."""
+    if directory is None:
+        return None
+    model = open_model(directory)
+    _allow_more(beside, model.digesting)
+    return model
+
+
+def _tensors(stored: bytes | None, of_model: Mapping[str, Tensor] | None) -> Mapping[str, Tensor]:
+    """Return the tensors of a claim: those of the bundle's file, or of a model that has their digests."""
+    return of_model or {} if stored is None else read_safetensors(stored, WEIGHTS)
+
+
+def _allow_more(beside: Beside, operations: int) -> None:
+    """Allow further operations, unless their number was told."""
+    if beside.operations is None:
+        allow_more(operations)
 
 
 def _report(judged: Judged) -> Report:

@@ -8,7 +8,7 @@ logits, which are compared with what the checker computes itself.
 from collections.abc import Callable
 from enum import Enum
 
-from . import identity
+from . import accuracy, identity, measures
 from .architecture import (
     Edges,
     all_edges,
@@ -20,6 +20,7 @@ from .architecture import (
 )
 from .case import Case, Decision, check_clear, split
 from .claim import Claim, Property, check_format, check_positions, read_property
+from .counted import MEASURES
 from .enclosed import cost
 from .enclosed import robustness as enclosed
 from .enclosed.forward import Enclosures
@@ -95,7 +96,7 @@ def _check_claimed(case: Case, claimed: Property) -> None:
 def _judge_answer(case: Case, claimed: Property, value: object) -> tuple[Verdict, list[str]]:
     where = claimed.kind
     entry, verdict, evidence, listed = fields(value, where, "property", "verdict", "evidence", "remarks")
-    answered = read_property(entry, where)
+    answered = read_property(entry, where, len(case.claim.prompts))
     require("answers_are_to_the_property", answered == claimed, where, answered)
     require("verdict_is_known", verdict in [member.value for member in Verdict], where, verdict)
     remarks = [text(remark, where) for remark in items(listed, where)]
@@ -279,6 +280,8 @@ _CHECKS: dict[str, tuple[Check, Check]] = {
     "agreement": (_agreement_proved, _agreement_refuted),
     "subset minimality": (_fewest_proved, _fewest_refuted),
     "minimum": (_fewest_proved, _fewest_refuted),
+    "accuracy": (accuracy.proved, accuracy.refuted),
+    **dict.fromkeys(MEASURES, (measures.proved, measures.refuted)),
     "lesion identity": (identity.proved, identity.refuted),
 }
 """How a proof of each property is checked, and how a refutation."""

@@ -27,7 +27,9 @@ _LISTED = 8
 _FOUND = 4
 _WHOLE_DIGITS = 18
 """Such integers are less than 2^61 - 1: no two have the same hash."""
-_CHUNK = 1 << 20
+CHUNK = 1 << 20
+DIGESTED = 5
+"""A digest of 2 to this power bytes is an operation."""
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -215,6 +217,30 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+class Streamed:
+    """A file that is read from its start to its end, a part at a time, and digested on the way."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file, self._digest = file, hashlib.sha256()
+        self.size = size
+
+    def read(self, count: int) -> bytes:
+        """Return so many further bytes, which must be there."""
+        spend(count >> DIGESTED)
+        content = self._file.read(count)
+        if len(content) != count:
+            raise UnreadableError("a file became shorter while it was read")
+        self._digest.update(content)
+        return content
+
+    def digest(self) -> str:
+        """Read what is left, and return the digest of the whole."""
+        while chunk := self._file.read(CHUNK):
+            spend(len(chunk) >> DIGESTED)
+            self._digest.update(chunk)
+        return self._digest.hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class Sealed:
     """A directory whose files have the digests that its manifest lists."""
@@ -234,12 +260,16 @@ class Sealed:
 
     def check(self, name: str) -> None:
         """Demand that a file that is not read further has its digest."""
-        digest = hashlib.sha256()
-        with _opened(self.directory / name, MOST_BYTES) as (file, _):
-            while chunk := file.read(_CHUNK):
-                spend(len(chunk) >> 5)
-                digest.update(chunk)
-        self._compare(name, digest.hexdigest())
+        with self.streamed(name, MOST_BYTES):
+            pass
+
+    @contextmanager
+    def streamed(self, name: str, most: int) -> Generator[Streamed, None, None]:
+        """Open a file of at most so many bytes, to be read in parts; at the end its digest is compared."""
+        with _opened(self.directory / name, most) as (file, size):
+            content = Streamed(file, size)
+            yield content
+            self._compare(name, content.digest())
 
     def _compare(self, name: str, found: str) -> None:
         is_listed = found == self.digests[name]

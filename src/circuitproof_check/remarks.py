@@ -26,15 +26,21 @@ def found_remarks(case: Case, claimed: Property, proved: Sequence[Property], evi
     """Return the remarks on a property, of which some others are proved too; on one that is not, none."""
     if claimed not in proved:
         return []
-    said = _of_property(case, claimed, proved, evidence)
+    said, left_out = _of_property(case, claimed, proved, evidence), _of_left_out(claimed)
     if case.claim.ablation.is_zero or claimed.kind == "lesion identity":
-        return said
+        return said + left_out
     if claimed.kind in ("necessity", "agreement", *_SIZES):
         return said + _of_prompts(case.claim)
     every = all_edges(case.claim.architecture, case.claim.shape)
-    of_prompts = _of_prompts(case.claim) if len(case.claim.edges) < len(every) else []
+    is_cut = len(case.claim.edges) < len(every) or claimed.kind == "recovered difference"
+    said += (_of_prompts(case.claim) if is_cut else []) + left_out
     every = all_edges(case.claim.architecture)
-    return said + of_prompts + _if(_perhaps(case, "logits of the whole model"), _is_same(case, every))
+    return said + _if(_perhaps(case, "logits of the whole model"), _is_same(case, every))
+
+
+def _of_left_out(claimed: Property) -> list[str]:
+    count = len(claimed.counted.listed) if claimed.kind == "recovered difference" else 0
+    return _if(f"prompts left out: {count}", count)
 
 
 def _perhaps(case: Case, remark: str) -> str:
@@ -80,8 +86,10 @@ def _of_property(case: Case, claimed: Property, proved: Sequence[Property], evid
         case "agreement":
             is_same = case.claim.declared is None and _is_same(case, case.claim.other)
             return _constant(case, evidence) + _if(_perhaps(case, "same logits"), is_same)
-        case _:
+        case "lesion identity":
             return _of_lesion(case.claim, claimed)
+        case _:
+            return _of_counted(case, claimed)
 
 
 _SIZES = ("subset minimality", "minimum")
@@ -90,6 +98,15 @@ _SIZES = ("subset minimality", "minimum")
 
 def _if(remark: str, applies: object) -> list[str]:
     return [remark] if applies else []
+
+
+def _of_counted(case: Case, claimed: Property) -> list[str]:
+    """Remark that one answer is right of as many prompts, or that nothing could be lost."""
+    if claimed.kind == "accuracy":
+        most = max(Counter(paid(case.claim.task.answers, NUMBER)).values())
+        right = claimed.counted.least or len(case.claim.prompts) - len(claimed.counted.listed)
+        return _if(f"no better than a constant: {most}", most >= right)
+    return _if("whole model", claimed.kind == "recovered difference" and _is_whole(case))
 
 
 def _of_size(claim: Claim, claimed: Property, evidence: object, *, is_constant: bool) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .ablation import Ablation
 from .claim import Claim, Property
+from .counted_words import counted_facts, counted_words
 from .properties import Remarks, Verdict
 from .reading import quoted_path, show
 
@@ -20,7 +21,7 @@ _SHOWN_PATH = 34
 _POSITIONS = 4
 _LONGEST_NAMES = 170
 """More than the names behind a line can have, with what stands around them."""
-LONGEST_LINE = 700
+LONGEST_LINE = 1100
 """The most characters of the line: the outcome and the reason."""
 Answers = Sequence[tuple[Verdict, Remarks]]
 
@@ -33,6 +34,8 @@ class Beside:
     base: Path | None = None
     task: Path | None = None
     operations: int | None = None
+    only_foreseen: bool = False
+    """Whether to end, incomplete, once it is known how much work it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,10 @@ def _answered(judged: Judged, most: int) -> str:
 
 def _answers(judged: Judged, shown: Sequence[Remarks]) -> str:
     words: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
+    count = len(judged.claim.prompts)
     for claimed, (verdict, _), remarks in zip(judged.claim.properties, judged.answers, shown, strict=True):
-        words[verdict].append(_property_words(claimed, remarks))
+        counted = counted_words(claimed, count, is_proved=verdict is Verdict.PROVED)
+        words[verdict].append(_property_words(claimed, (*counted, *remarks)))
     return "; ".join(f"{', '.join(found)} {verdict.value}" for verdict, found in words.items() if found)
 
 
@@ -182,7 +187,7 @@ def facts(judged: Judged) -> dict[str, object]:
             entry |= {"epsilon": str(claimed.epsilon), "at": claimed.at, "positions": claimed.positions}
         if claimed.kind == "agreement":
             entry |= {"edges": list(claimed.circuits[0])}
-        properties.append(entry)
+        properties.append(entry | counted_facts(claimed))
     return {
         "task": claim.task.name,
         "declaration": claim.task.declaration,
@@ -192,6 +197,7 @@ def facts(judged: Judged) -> dict[str, object]:
         "ablation": claim.ablation.kind,
         **({} if claim.ablation.is_zero else {"cut": _prompts_at_cut_edges(claim.ablation)}),
         "prompts": judged.prompts,
+        **({"detached": True} if claim.is_detached else {}),
         **({"arithmetic": "enclosed", "precision": judged.precision} if claim.is_enclosed else {}),
         "compared": {
             "model": None if beside.against is None else str(beside.against),

@@ -1,5 +1,6 @@
 """Tensors: safetensors files, and the exact values of FP32 bits."""
 
+import hashlib
 import struct
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -7,8 +8,8 @@ from dataclasses import dataclass
 from math import prod
 
 from .exact import Vector, vector
-from .reading import fields, integers, mapping, named, parse_json, require, sha256
-from .work import MOST_HEADER, bound, spend
+from .reading import CHUNK, DIGESTED, Streamed, fields, integers, mapping, named, parse_json, require, sha256
+from .work import MOST_HEADER, NUMBER, bound, paid, spend
 
 _LENGTH = 8
 _DIMENSIONS = 8
@@ -50,6 +51,15 @@ class Slice:
     def stored(self) -> tuple[int, ...]:
         """Return the shape of what is there."""
         return self.shape if self.rows is None else (len(self.rows), *self.shape[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class DigestedTensor:
+    """A tensor of a model: its shape, the digest of all of it, and the rows of it that are wanted."""
+
+    shape: tuple[int, ...]
+    digest: str
+    kept: Tensor
 
 
 def stored_size(slices: Mapping[str, Slice]) -> int:
@@ -145,14 +155,48 @@ def _words(content: bytes) -> tuple[int, ...]:
 def read_safetensors(content: bytes, where: str) -> dict[str, Tensor]:
     """Return the tensors of a safetensors file by name; the metadata is left aside."""
     start = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
-    header = mapping(parse_json(content[_LENGTH:start], f"{where}: header"), f"{where}: header")
+    spans = _read_header(content[_LENGTH:start], len(content) - start, where)
+    return {name: Tensor(shape, content[start + a : start + b]) for name, (a, b, shape) in spans.items()}
+
+
+def stream_safetensors(file: Streamed, slices: Mapping[str, Slice], where: str) -> dict[str, DigestedTensor]:
+    """Return what a safetensors file holds, read a part at a time; only the rows of `slices` are kept."""
+    length = int.from_bytes(file.read(min(_LENGTH, file.size)), "little")
+    left = max(0, file.size - _LENGTH)
+    spans = _read_header(file.read(min(length, left)), left - length, where)
+    ordered = sorted(paid(spans, NUMBER), key=lambda name: spans[name][:2])
+    return {name: _stream_tensor(file, spans[name][2], slices.get(name)) for name in ordered}
+
+
+def _stream_tensor(file: Streamed, shape: tuple[int, ...], part: Slice | None) -> DigestedTensor:
+    """Read a tensor, digest it, and keep the rows that a claim lists: all of them, some, or none."""
+    row = max(1, _NUMBER * prod(shape[1:]))
+    size, step = _NUMBER * prod(shape), max(1, CHUNK // row) * row
+    digest, kept = hashlib.sha256(), list[bytes]()
+    for start in range(0, size, step):
+        chunk = file.read(min(step, size - start))
+        spend(NUMBER + (len(chunk) >> DIGESTED))
+        digest.update(chunk)
+        if part is not None and part.rows is None:
+            kept.append(chunk)
+        elif part is not None and part.rows is not None:
+            begin, end = (bisect_left(part.rows, at // row) for at in (start, start + len(chunk)))
+            spend(NUMBER * (end - begin))
+            places = (row * index - start for index in part.rows[begin:end])
+            kept += [chunk[place : place + row] for place in places]
+    found = shape if part is None or part.rows is None else (len(part.rows), *shape[1:])
+    return DigestedTensor(shape, digest.hexdigest(), Tensor(found, b"".join(kept)))
+
+
+def _read_header(content: bytes, size: int, where: str) -> dict[str, tuple[int, int, tuple[int, ...]]]:
+    """Return where tensors begin and end in the so many bytes behind a header, and their shapes."""
+    header = mapping(parse_json(content, f"{where}: header"), f"{where}: header")
     header.pop("__metadata__", None)
     spans = {name: _read_span(entry, f"{where}: tensor {named(name)}") for name, entry in header.items()}
     ordered = sorted(spans.values())
     begins, ends = [begin for begin, _, _ in ordered], [end for _, end, _ in ordered]
-    is_filled = [*begins, len(content) - start] == [0, *ends]
-    require("spans_fill_the_file", is_filled, where)
-    return {name: Tensor(shape, content[start + a : start + b]) for name, (a, b, shape) in spans.items()}
+    require("spans_fill_the_file", [*begins, size] == [0, *ends], where)
+    return spans
 
 
 def _read_span(value: object, where: str) -> tuple[int, int, tuple[int, ...]]:

@@ -26,6 +26,8 @@ MOST_BYTES, MOST_JSON, MOST_LISTED, MOST_HEADER = 1 << 34, 1 << 28, 1 << 20, 1 <
 """The largest file that is read; the largest of JSON, manifest, and what is not numbers in one of tensors."""
 ONCE, PER_BYTE, BEYOND = 45_000_000, 40, 150
 """How many operations a bundle is allowed: so many, so many a byte, and more for each after a million."""
+_UNFORESEEN = 60_000
+"""Operations beside those that are foreseen, of the smallest models and claims."""
 STEP, NUMBER, OBJECT = 3, 10, 30
 """Operations for an entry that is looked at, and for a small number or object that is made and kept."""
 
@@ -41,6 +43,8 @@ class _Meter:
         self.allowed = self.left = ONCE
         self.enough = 0
         """How many are known to be enough, if that was foreseen."""
+        self.only_foresees = False
+        """Whether the check ends once it is foreseen how many are needed."""
 
 
 _METER = _Meter()
@@ -54,7 +58,12 @@ def usual(size: int) -> int:
 def allow(operations: int) -> None:
     """Begin a check that may take so many operations."""
     _METER.allowed = _METER.left = operations
-    _METER.enough = 0
+    _METER.enough, _METER.only_foresees = 0, False
+
+
+def only_foresee() -> None:
+    """Let the check that was begun end once it is foreseen how many operations it takes."""
+    _METER.only_foresees = True
 
 
 def allow_more(operations: int) -> None:
@@ -76,14 +85,16 @@ def spend(operations: int) -> None:
 def foresee(least: int, further: int) -> None:
     """Refuse to begin what takes more operations than are left, and say how many are enough.
 
-    What is foreseen is about so much, and perhaps further work: twice as much of both is enough.
+    What is foreseen is about so much, and perhaps further work: half as much again of both is enough.
     """
-    _METER.enough = _METER.allowed - _METER.left + 2 * (least + further)
+    _METER.enough = _METER.allowed - _METER.left + 3 * (least + further) // 2 + _UNFORESEEN
     if least > _METER.left:
         raise ExceededError(
             f"about {least} operations are needed, more than the {_METER.left} that are left; "
             f"allow them with --operations {_METER.enough}"
         )
+    if _METER.only_foresees:
+        raise ExceededError(f"about {least} operations are needed, and {_METER.left} are left")
 
 
 def spent() -> int:

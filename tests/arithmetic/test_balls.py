@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from circuitproof.arithmetic import balls
 from circuitproof.arithmetic.balls import Balls, Enclose, ScoreBall, root_above
 from circuitproof.arithmetic.grid import Grid, grid_of_fractions
+from circuitproof.arithmetic.limbs import limbs_of
 from circuitproof.arithmetic.protocol import Context
 from circuitproof.errors import NotExactError, NumericError
 from circuitproof.models.operators import (
@@ -38,14 +39,16 @@ class Drawn:
         self.draw, self.arithmetic = draw, arithmetic
         unit = 1 << arithmetic.precision
         self.balls = Balls(
-            np.array(
-                [[draw.randint(-4 * unit, 4 * unit) for _ in range(columns)] for _ in range(rows)], object
+            limbs_of(
+                np.array(
+                    [[draw.randint(-4 * unit, 4 * unit) for _ in range(columns)] for _ in range(rows)], object
+                )
             ),
             tuple(draw.choice((0, 1, draw.randint(0, unit >> 3))) for _ in range(rows)),
         )
         self.real = [
             self.within(row, radius)
-            for row, radius in zip(self.balls.midpoints, self.balls.radii, strict=True)
+            for row, radius in zip(self.balls.numbers.integers(), self.balls.radii, strict=True)
         ]
 
     def within(self, row, radius):
@@ -70,7 +73,7 @@ def is_within(found, real, precision):
             )
         )
         <= radius + mpmath.mpf(2) ** -40
-        for row, middle, radius in zip(real, found.midpoints, found.radii, strict=True)
+        for row, middle, radius in zip(real, found.numbers.integers(), found.radii, strict=True)
     )
 
 
@@ -113,7 +116,7 @@ def test_constants_are_rounded_by_less_than_is_said(seed):
 def test_sums_and_affine_maps_hold(seed):
     """With a bias and without, and a single row added to all."""
     draw, arithmetic, drawn = start(seed)
-    width, out = drawn.balls.midpoints.shape[1], draw.randint(1, 4)
+    width, out = drawn.balls.width, draw.randint(1, 4)
     (matrix, grid), (bias, row) = weights(draw, out, width), weights(draw, 1, out)
     real = [[mpmath.fdot(zip(line, one, strict=True)) for line in matrix] for one in drawn.real]
     assert is_within(arithmetic.affine(drawn.balls, grid, None), real, arithmetic.precision)
@@ -165,7 +168,7 @@ def test_mixes_hold(seed):
 def test_attention_holds(attention, seed):
     """Scores each, weights in sum, and the values that are weighed by them."""
     draw, arithmetic, queries = start(seed)
-    width, count = queries.balls.midpoints.shape[1], draw.randint(1, 4)
+    width, count = queries.balls.width, draw.randint(1, 4)
     keys, values = (Drawn(draw, arithmetic, count, width) for _ in range(2))
     contexts = [Context(row, tuple(range(count)), tuple(range(count))) for row in range(len(queries.real))]
     scale = Fraction(draw.randint(1, 99), 64)
@@ -213,11 +216,11 @@ def test_layer_norm_holds(seed):
     """Of rows that vary and of rows that hardly do."""
     draw, arithmetic, drawn = start(seed)
     if draw.random() < 0.5:
-        flat = np.zeros_like(drawn.balls.midpoints) + draw.randint(-1000, 1000)
-        drawn.balls = Balls(flat, drawn.balls.radii)
+        flat = np.zeros_like(drawn.balls.numbers.integers()) + draw.randint(-1000, 1000)
+        drawn.balls = Balls(limbs_of(flat), drawn.balls.radii)
         pairs = zip(flat, drawn.balls.radii, strict=True)
         drawn.real = [drawn.within(row, radius) for row, radius in pairs]
-    width, epsilon = drawn.balls.midpoints.shape[1], Fraction(1, draw.choice((10, 10**5)))
+    width, epsilon = drawn.balls.width, Fraction(1, draw.choice((10, 10**5)))
     (scale, gain), (shift, bias) = weights(draw, 1, width), weights(draw, 1, width)
     real = []
     for row in drawn.real:
@@ -232,7 +235,7 @@ def test_layer_norm_holds(seed):
 PLANTED = (
     ("root_above", lambda _: 0),
     ("_up", lambda over, under: over // under // 2),
-    ("_lengths", lambda rows: [0] * len(rows)),
+    ("_lengths", lambda rows: [0] * rows.shape[0]),
     ("_norm", lambda _: 1 << 15),
     ("_stretch", lambda *_: 1 << 15),
 )
@@ -265,7 +268,7 @@ def _is_broken(law, seed):
 
 def test_what_jumps_has_no_enclosure_and_no_norm_does_nothing():
     """BandNorm with the reference lift is not continuous; without a norm rows stay."""
-    rows = Balls(np.array([[1, 2]], object), (3,))
+    rows = Balls(limbs_of(np.array([[1, 2]])), (3,))
     assert Enclose(16).normalise(rows, NoNorm(), (None, None)) is rows
     with pytest.raises(NotExactError, match="BandNorm jumps, and is not enclosed"):
         Enclose(16).normalise(rows, BandNorm(Fraction(1), Fraction(2), Lift.REFERENCE), (None, None))
@@ -273,7 +276,7 @@ def test_what_jumps_has_no_enclosure_and_no_norm_does_nothing():
 
 def test_a_deviation_below_a_unit_is_an_error():
     """Nothing is divided by zero: more bits are wanted."""
-    rows, gain = Balls(np.array([[7, 7]], object), (0,)), grid_of_fractions([[Fraction(1)] * 2], 2)
+    rows, gain = Balls(limbs_of(np.array([[7, 7]])), (0,)), grid_of_fractions([[Fraction(1)] * 2], 2)
     with pytest.raises(NumericError, match="below a unit of the precision; want more bits"):
         Enclose(16).normalise(rows, LayerNorm(Fraction(1, 1 << 40)), (gain, gain))
 

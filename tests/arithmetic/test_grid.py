@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuitproof.arithmetic import digits
+from circuitproof.arithmetic import grid as grids
 from circuitproof.arithmetic.grid import (
     Grid,
     Row,
@@ -283,7 +283,7 @@ def test_a_product_is_that_of_fractions(most, factors):
     """The law, on either path."""
     left, right = factors
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(digits, "_PLAIN_PRODUCTS", most)
+        patch.setattr(grids, "_PLAIN_PRODUCTS", most)
         product = matmul(left, right)
     assert product.shape == (left.shape[0], right.shape[1])
     wanted = (
@@ -303,8 +303,8 @@ def extremes(width):
 @pytest.mark.parametrize("kind", [np.int64, object])
 def test_products_are_exact_next_to_the_boundaries_of_slices(inner, kind, monkeypatch):
     """Where a digit is full, where a new one begins, and where the sign of the last digit borrows."""
-    monkeypatch.setattr(digits, "_PLAIN_PRODUCTS", 0)
-    numbers = [n for n in extremes(16) if kind is object or abs(n) < 2**62]
+    monkeypatch.setattr(grids, "_PLAIN_PRODUCTS", 0)
+    numbers = [n for n in extremes(22) if kind is object or abs(n) < 2**62]
     left = np.array([[one] * inner for one in numbers], dtype=kind)
     product = matmul(Grid(left, 0, (1,) * len(numbers)), Grid(left.T, 0, (1,) * inner))
     assert product.numbers.tolist() == [[inner * one * other for other in numbers] for one in numbers]
@@ -314,7 +314,7 @@ def test_products_are_exact_next_to_the_boundaries_of_slices(inner, kind, monkey
 @pytest.mark.parametrize("bits", [24, 53, 61, 300])
 def test_the_largest_digits_of_both_signs_add_up_exactly(inner, bits, monkeypatch):
     """Alternating signs and full digits: every partial sum of FP64 must be an integer it can hold."""
-    monkeypatch.setattr(digits, "_PLAIN_PRODUCTS", 0)
+    monkeypatch.setattr(grids, "_PLAIN_PRODUCTS", 0)
     full = 2**bits - 1
     left = [[full - place % 3 if place % 2 else -full for place in range(inner)], [-full] * inner]
     right = [[full - place % 5, -(2 ** (bits - 1)) - place % 2] for place in range(inner)]
@@ -343,7 +343,7 @@ def test_a_product_of_floats_at_full_width_is_exact(seed):
 @pytest.mark.parametrize("bits", [(27_000, 27_000), (60_000, 60_000), (60_000, 24), (24, 60_000)])
 def test_numbers_with_very_many_digits_do_not_overflow_the_sum_of_products(bits, monkeypatch):
     """A thousand sums of products no longer fit a machine integer; then Python multiplies."""
-    monkeypatch.setattr(digits, "_PLAIN_PRODUCTS", 0)
+    monkeypatch.setattr(grids, "_PLAIN_PRODUCTS", 0)
     one, other = (2**size - 1 for size in bits)
     assert matmul(whole_numbers([[one]]), whole_numbers([[-other]])).numbers.tolist() == [[-one * other]]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from circuitproof.arithmetic import transcendental
-from circuitproof.arithmetic.transcendental import floor_exp, floor_gelu
+from circuitproof.arithmetic.transcendental import floor_exp, floor_gelu, floor_ln
 from circuitproof.errors import NumericError
 from circuitproof.models.operators import GeluForm
 from real_twin import gelu
@@ -38,6 +38,22 @@ def test_exp_is_rounded_down(drawn):
     with mpmath.workprec(3 * bits + 100):
         wanted = [int(mpmath.floor(mpmath.ldexp(mpmath.exp(mpmath.ldexp(t, -bits)), bits))) for t in numbers]
     assert floor_exp(column(numbers), bits).tolist() == wanted
+
+
+@given(arguments(1), st.integers(-3, 3))
+def test_ln_is_rounded_down(drawn, near):
+    """Of numbers of all sizes, and of those next to 1, whose ln is next to nothing."""
+    bits, numbers = drawn
+    numbers = [number + 1 for number in numbers] + [2**bits + near]
+    with mpmath.workprec(3 * bits + 100):
+        wanted = [int(mpmath.floor(mpmath.ldexp(mpmath.log(mpmath.ldexp(x, -bits)), bits))) for x in numbers]
+    assert floor_ln(column(numbers), bits).tolist() == wanted
+
+
+def test_ln_of_what_is_not_positive_is_refused():
+    """It has no value."""
+    with pytest.raises(NumericError, match=r"^ln of what is not positive is wanted$"):
+        floor_ln(column([1, 0]), 64)
 
 
 @pytest.mark.parametrize("form", list(GeluForm))
@@ -89,7 +105,7 @@ def test_constants_have_the_digits_that_they_are_used_with(bits):
     """Log 2, π and 1/√(2π), rounded down but for the last units."""
     with mpmath.workprec(bits + 50):
         for found, value in (
-            (transcendental._log_two(bits), mpmath.log(2)),
+            (transcendental.log_two(bits), mpmath.log(2)),
             (transcendental._pi(bits), mpmath.pi),
             (transcendental._inverse_root_of_two_pi(bits), 1 / mpmath.sqrt(2 * mpmath.pi)),
         ):

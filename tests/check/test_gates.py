@@ -35,10 +35,11 @@ def test_the_table_of_the_specification_is_that_of_the_checker():
 
 
 def test_a_leaf_is_of_the_arithmetic_that_its_name_and_keys_tell():
-    """Exact for all that name a fold or margins, enclosed for enclosures, any for digests."""
+    """Exact for all that name a fold or margins, enclosed for enclosures and evaluations, any for digests."""
     for leaf, gate in GATES.items():
         is_enclosure, is_digest = "enclosure" in leaf.value, "digest" in leaf.value
-        assert gate.arithmetic == ("enclosed" if is_enclosure else "any" if is_digest else "exact")
+        is_enclosed = is_enclosure or leaf is Leaf.EVALUATION
+        assert gate.arithmetic == ("enclosed" if is_enclosed else "any" if is_digest else "exact")
         assert is_enclosure == ("decided" in gate.keys)
 
 

@@ -11,6 +11,7 @@ import pytest
 import bundle_maker as maker
 import circuitproof_check
 import enclosed_forgeries
+import measure_forgeries
 import pattern_forgeries
 from bundle_maker import KINDS, Bundle, fitting, proving
 from circuitproof_check.exact import vector
@@ -29,12 +30,17 @@ FREE: dict[str, str] = {
         architecture: read_architecture 3
         circuits: Circuits.ports
         circuits: Reading.inputs
+        counted_words: counted_facts
+        counted_words: counted_words
+        enclosed/leads: NormedLeads._rival 2
         forward: CircuitRun._turned
         forward: CircuitRun._embedded
-        main: _judge 5
+        main: _judge 6
+        measures: _evaluated 2
+        measures: proved
         main: _refuse_path
         main: _report
-        model: _read_model 2
+        model: open_model 2
         architecture: embedding
         patterns/walk: Walk._check_prompt 2
         patterns/walk: Walk._least
@@ -53,7 +59,7 @@ FREE: dict[str, str] = {
         ablation: check_covered
         claim: _read_other
         claim: check_positions
-        claim: read_claim
+        claim: read_claim 4
         claim: with_unreached
         identity: check_table
         identity: check_tables 4
@@ -61,8 +67,8 @@ FREE: dict[str, str] = {
         identity: proved 2
         identity: refuted 2
         main: _printable
-        model: check_against 3
-        model: check_base 2
+        model: _identities
+        model: check_base
         patterns/shapes: Pattern.classes
         patterns/shapes: _read_shape 4
         patterns/shapes: _tokens
@@ -88,13 +94,14 @@ FREE: dict[str, str] = {
         task: check_task
         remarks: _is_single
         remarks: _of_edges 2
-        remarks: _unedged 3
+        remarks: _unedged 4
         summary: facts 3
         task: check_tokens
         task: _only_openers 6
         task: _read_answers 2
         task: _read_names
-        tensors: read_safetensors 2
+        tensors: _read_header 2
+        tensors: _stream_tensor
         tensors: stored_size
     """,
     "the words of a program's line were paid for by their letters": """
@@ -111,6 +118,8 @@ FREE: dict[str, str] = {
         programs: parse_program 2
     """,
     "every round calls what pays for at least as much, as the making of a vector does": """
+        enclosed/forward: Enclosures.read_out
+        enclosed/robustness: proved
         forward: Forward.entries 2
         forward: Forward.affine
         forward: Forward.biases
@@ -268,6 +277,7 @@ def test_no_rational_of_a_bundle_is_hashed(tmp_path, request):
     bundles = [proving(fitting(), *KINDS).write(tmp_path / "list")]
     bundles += [pattern_forgeries.honest().write(tmp_path / "pattern")]
     bundles += [enclosed_forgeries.honest().write(tmp_path / "enclosed")]
+    bundles += [measure_forgeries.honest().write(tmp_path / "measures")]
     bundles += (kept := sorted((ROOT / "evidence").glob("*/*/bundle")))
     assert kept
     asked = [told(known_ask(seed), tmp_path / str(seed)) for seed in range(2 * len(CYCLE))]
@@ -317,7 +327,8 @@ def with_long_numbers() -> dict[str, Bundle]:
     enclosed = enclosed_forgeries.honest()
     relation = enclosed.claim["task"]["relation"]
     relation["classes"] = [LONG + one for one in relation["classes"]]
-    return {"list": listed, "enclosed": enclosed, "pattern": made.sealed(EQUIVALENCE, made.settled())}
+    pattern = made.sealed(EQUIVALENCE, made.settled())
+    return {"list": listed, "enclosed": enclosed, "pattern": pattern, "measures": measure_forgeries.honest()}
 
 
 @pytest.mark.usefixtures("chosen")

@@ -18,6 +18,7 @@ import pattern_forgeries
 from bundle_maker import Bundle, fitting, proving
 from circuitproof_check.ablation import Ablation
 from circuitproof_check.claim import KINDS, Property, read_claim
+from circuitproof_check.counted import Counted, MeasureBracket
 from circuitproof_check.main import Beside, Outcome, check, inspect, main
 from circuitproof_check.properties import Verdict
 from circuitproof_check.reading import ForgedError, cut, named, quoted, require, show
@@ -28,7 +29,7 @@ from json_changes import places
 IMITATION = "x' 0123456789ab as declared, 4 edges), of the model m"
 DOUBLE = 'tiny"); model compared, task 0123456789ab as declared (task "other'
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-LONGEST = 700 - len("incomplete: ")
+LONGEST = 1100 - len("incomplete: ")
 
 
 def judged(name: str = "tiny", *properties: Property, remarks: int = 0, **beside: Path) -> Judged:
@@ -91,11 +92,15 @@ def test_paths_and_names_are_read_back_from_the_line(path, name):
 
 
 def test_a_line_is_short_whatever_the_claim_holds():
-    """An epsilon of 330,000 digits, a thousand positions and remarks, long names: each is cut by itself."""
+    """An epsilon of 330,000 digits, a thousand positions and remarks, brackets, long names: each is cut."""
     epsilon = Fraction(1, 1 << 1_100_000)
     robust = Property("robustness", epsilon, "head 4095.4095 output", tuple(range(10**6, 10**6 + 1000)))
     edges = ("head 4095.4095 -> logits",) * 10**6
-    every = [robust if kind == "robustness" else Property(kind, circuits=(edges,)) for kind in KINDS]
+    bracket = MeasureBracket(-epsilon / 3, Fraction(2, 3 << 4000))
+    brackets = {"loss": 1, "logit difference": 3, "recovered difference": 1}
+    others = [(kind, (bracket,) * brackets.get(kind, 0)) for kind in KINDS if kind != "robustness"]
+    every = [Property(kind, circuits=(edges,), counted=Counted(brackets=one)) for kind, one in others]
+    every.append(robust)
     far = Path("/" + "deep/" * 800)
     zero = judged("\U0001f600" * 10_000, *every, remarks=1000, against=far, base=far, task=far)
     mean = Ablation("mean", is_pooled=True, prompts=((0,),) * 10**6, digest="3f2a" * 16)
@@ -130,11 +135,11 @@ def test_what_is_cut_tears_no_string(parts, most):
 def test_a_few_remarks_are_shown_and_many_about_edges_are_counted():
     """All of them are in the JSON; a remark about the whole claim is not hidden by those about edges."""
     assert "[shared bias: head 0.0 -> logits; shared bias: head 0.1 -> logits]" in sentence(judged(remarks=2))
-    many = judged(remarks=19)
-    assert "equivalence [shared bias: 19 edges] proved" in sentence(many)
+    many = judged(remarks=39)
+    assert "equivalence [shared bias: 39 edges] proved" in sentence(many)
     ((verdict, remarks),) = many.answers
     both = replace(many, answers=[(verdict, ("whole model", *remarks, "constant source: embed -> mlp 0"))])
-    shown = "[whole model; shared bias: 19 edges; constant source: 1 edge]"
+    shown = "[whole model; shared bias: 39 edges; constant source: 1 edge]"
     assert shown in sentence(both)
 
 
@@ -144,8 +149,8 @@ def test_remarks_of_several_properties_are_spelled_out_as_long_as_they_fit():
     ten, long = (sentence(judged(name, *claimed, remarks=5)) for name in ("tiny", "tiny" * 99))
     assert ten.count("shared bias: head 0.") == long.count("shared bias: head 0.") == 10
     assert len(long) <= LONGEST
-    assert "[shared bias: 8 edges], necessity [shared bias: 8 edges]" in sentence(
-        judged("tiny", *claimed, remarks=8)
+    assert "[shared bias: 16 edges], necessity [shared bias: 16 edges]" in sentence(
+        judged("tiny", *claimed, remarks=16)
     )
 
 

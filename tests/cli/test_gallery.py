@@ -6,7 +6,9 @@ import os
 import pytest
 
 from circuitproof.claims.file import load_claims
+from circuitproof.errors import ExitCode
 from circuitproof.gallery.listed import ROWS
+from places import ROOT
 
 AT_HAND = {
     "pizza": "pizza_constant_attention/model.safetensors",
@@ -42,6 +44,19 @@ def test_a_row_whose_proofs_are_kept_names_their_file(run):
     code, _, err = run("gallery", "code-lm", "--weights", "w")
     assert code == 2
     assert "circuitproof claims check evidence/code-lm/claims.toml" in err
+
+
+def test_a_proof_kept_without_weights_is_open_until_the_model_is_given(run, reference, tmp_path):
+    """Whoever has the public weights judges the bundle that is in the repository; nobody else can."""
+    row = next(row for row in ROWS if row.name == "program-healed")
+    assert f"claims check {row.kept} --where program-healed=" in run("gallery", row.name)[1]
+    kept, model = ROOT / row.kept, tmp_path / "model"
+    assert not [*kept.parent.rglob("*.safetensors")]
+    code, said, _ = run("claims", "check", kept)
+    assert (code, "its bundle holds no weights" in said) == (ExitCode.UNDECIDED, True)
+    assert run("import-release", reference / AT_HAND[row.name], "--out", model)[0] == 0
+    code, said, _ = run("claims", "check", kept, "--where", f"program-healed={model}")
+    assert (code, "every verdict is as expected" in said) == (0, True)
 
 
 def rebuilt(run, reference, name, out):

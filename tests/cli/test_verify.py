@@ -300,6 +300,23 @@ def test_an_operator_without_an_exact_value_is_enclosed(run, tmp_path, changes):
     outcome, sentence = check(tmp_path / "bundle")
     assert outcome.value == found[0]
     assert "enclosed arithmetic of 64 bits" in sentence
+    assert "logits are enclosed at 64 bits; the smallest margin is " in found[1]
+
+
+def test_floats_are_measured_beside_enclosed_logits(run, tmp_path):
+    """Three formats against the midpoints; what an enclosure is, programs read too."""
+    model = quote_model(sizes=replace(QUOTE_SIZES, activation=Gelu(GeluForm.EXACT)))
+    arguments = given(tmp_path, model, (*QUOTE_EDGES, "embed -> mlp 0", "mlp 0 -> logits"))
+    code, out, err = run(*arguments, "--property", "equivalence", "--measure-floats")
+    assert (code, err) == (0, "")
+    assert "measured in floats: largest error of a logit" in out
+    assert all(name in out for name in ("FP64", "FP32", "FP16", "decided otherwise"))
+    code, out, _ = run(*arguments, "--property", "equivalence", "--measure-floats", "--json")
+    content = json.loads(out)
+    assert (code, content["arithmetic"], content["precision"]) == (0, "enclosed", 64)
+    assert [one["format"] for one in content["float_runs"]] == ["FP64", "FP32", "FP16"]
+    assert [one["differing"] for one in content["float_runs"]] == [0, 0, 0]
+    assert content["float_error"] == content["float_runs"][1]["error"]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 import bundle_maker as maker
 import circuitproof_check
 import enclosed_forgeries
+import measure_forgeries
 import pattern_forgeries
 from bundle_maker import FINAL_RESIDUAL, Bundle, Prover, architecture, every_edge, fitting, proving
 from circuitproof_check.main import Outcome, check
@@ -35,6 +36,8 @@ OPEN = {
     "patterns_have_whole_heads",
     "patterns_have_a_mask",
     "patterns_are_exact",
+    "measures_are_enclosed",
+    "weights_are_here_unless_detached",
 }
 """Rules whose forgeries prove nothing: without the rule nothing is found to be broken."""
 STOPS = {
@@ -162,9 +165,11 @@ changed(
 )
 changed("keys_are_the_named", lambda b: b.claim.update(note="trust me"))
 changed(
-    "bundles_have_five_files",
+    "bundles_have_their_files_alone",
     lambda b: setattr(b, "tamper", lambda files: files.update({"note.txt": b"trust me"})),
 )
+changed("weights_are_here_unless_detached", lambda b: b.claim.update(detached=True))
+changed("detached_is_true_or_left_out", lambda b: b.claim.update(detached=False))
 changed("numbers_are_fp32", set_file("weights.safetensors", lambda b: b.replace(b'"F32"', b'"I32"', 1)))
 changed("spans_fill_the_file", set_file("weights.safetensors", lambda b: b + bytes(4)))
 changed("tensors_are_the_claimed", lambda b: b.tensors.update(note=((1,), [1.0])), "tensors")
@@ -1211,7 +1216,7 @@ def test_an_honest_lesion_identity_is_valid(tmp_path):
     assert check(broken.write(tmp_path / "broken"))[0] is Outcome.REFUTED
 
 
-for _of in (pattern_forgeries, enclosed_forgeries):
+for _of in (pattern_forgeries, enclosed_forgeries, measure_forgeries):
     for _rule, _make in _of.FORGED.items():
         forgery(_rule, refuting=_rule in _of.REFUTING)(_make)
     STOPS |= _of.STOPPING
@@ -1220,6 +1225,7 @@ for _of in (pattern_forgeries, enclosed_forgeries):
 def test_a_proof_in_enclosed_arithmetic_is_valid(tmp_path):
     """So that each refusal of one below is due to the forgery."""
     assert check(enclosed_forgeries.honest().write(tmp_path / "enclosed"))[0] is Outcome.VALID
+    assert check(measure_forgeries.honest().write(tmp_path / "measures"))[0] is Outcome.VALID
 
 
 def test_a_proof_about_a_pattern_is_valid(tmp_path):

@@ -116,7 +116,7 @@ def test_prompts_with_the_same_prefix_share_its_rows():
     mlp, head, logits = cells.stages
     assert [stage.node for stage in cells.stages] == [MLP, HEAD, LOGITS]
     assert len(mlp.inputs) == 4
-    assert [(one.query, one.keys) for one in head.contexts] == [
+    assert [(query, keys) for query, keys, *_ in head.contexts] == [
         (2, (0, 1, 2)),
         (3, (0, 1, 3)),
         (1, (0, 1)),

@@ -20,7 +20,7 @@ from circuitproof.files.devices import CPU
 from circuitproof.find.choices import Order, RemovalUnit, Search
 from circuitproof.find.extraction import ExtractionMethod, find_circuits
 from circuitproof.models.operators import Attention
-from circuitproof.nn import ops, program_heads
+from circuitproof.nn import measuring, ops, program_heads
 from circuitproof.nn.checkpoint import StoredModel, load_model, save_model
 from circuitproof.nn.comparison import compare
 from circuitproof.nn.decisions import task_logits
@@ -30,14 +30,16 @@ from circuitproof.proof.effort import UNHURRIED
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.quotes import toy_quotes
-from circuitproof.verbs.verification import FloatMeasures, Request, verify
+from circuitproof.verbs.floats import FloatMeasures
+from circuitproof.verbs.verification import Request, verify
 from circuitproof_lab.distill.attention import record
 from circuitproof_lab.distill.audit import audit
-from circuitproof_lab.distill.calibrate import Aim, Calibration, Rung, calibrate, worst_radius
+from circuitproof_lab.distill.calibrate import Calibration, Rung, calibrate, least_aimed
 from circuitproof_lab.distill.heal import TERMS, Draw, Healing, TextTerm, Treatment, Weighing
 from circuitproof_lab.distill.lesion import Behaviour, lesions_of
 from circuitproof_lab.distill.prefix_table import PrefixTable
 from circuitproof_lab.distill.shared_below import share_below
+from circuitproof_lab.records.audit import Aim
 from circuitproof_lab.surrogate.fitting import Fitting, fit_network
 from circuitproof_lab.train.data import TaskData
 from circuitproof_lab.train.fold_norm import compare as compare_folded
@@ -86,7 +88,7 @@ ON_BOTH = pytest.mark.parametrize("elsewhere", [True, False], ids=["FP64", "no F
 def elsewhere(request, monkeypatch):
     """Return what lets meta be a device of its own: without FP64, like mps, unless it is asked for."""
     in_doubles = getattr(request, "param", False)
-    for module in (ops, program_heads):
+    for module in (measuring, ops, program_heads):
         monkeypatch.setattr(module, "has_doubles", lambda kind: kind == CPU or in_doubles)
 
     @contextmanager
@@ -174,7 +176,7 @@ def test_healing_under_every_objective(elsewhere, tmp_path, treatment, programs)
         fit(model, goal, replace(PLAN, pieces=1), tmp_path, Watcher())
 
 
-@pytest.mark.parametrize(("rung", "aim"), [*zip(Rung, (*Aim, Aim.RADIUS), strict=True)])
+@pytest.mark.parametrize(("rung", "aim"), [*zip(Rung, Aim, strict=True)])
 def test_calibration_of_every_rung(elsewhere, rung, aim):
     """What is calibrated, and its radius; below the programs it is computed once."""
     head = Head(1, 1)
@@ -184,7 +186,7 @@ def test_calibration_of_every_rung(elsewhere, rung, aim):
         found = calibrate(model, BEHAVIOUR, rung, plan, TEXT)
         share_below(model, found)
         assert found.device.type == META
-        assert worst_radius(found, BEHAVIOUR, aim) == 1
+        assert least_aimed(found, BEHAVIOUR, aim) == 1
 
 
 def test_a_surrogate_is_fitted(elsewhere):

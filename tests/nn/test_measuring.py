@@ -12,7 +12,8 @@ from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.alphabet import TOY
-from circuitproof.verbs.verification import Request, Unmeasured, Verification, verify
+from circuitproof.verbs.floats import Unmeasured
+from circuitproof.verbs.verification import Request, Verification, verify
 from circuitproof_check.main import Outcome, check
 from hand_models import DOUBLE, QUOTE_EDGES, SINGLE, circuit_of, quote_model, rows
 
@@ -53,6 +54,9 @@ def test_floats_that_overflow_are_infinitely_wrong_and_the_proof_stands(tmp_path
     found = measured(answered(tmp_path, model, tmp_path / "bundle"), UNHURRIED)
     assert found.verdict is Verdict.PROVED
     assert found.floats.error == inf
+    wide, plain, half = found.floats.runs
+    assert (wide.error, wide.differing) == (0, 0)
+    assert [(run.differing, run.least_margin) for run in (plain, half)] == [(0, None), (128, None)]
     assert json.loads(readable_json(found.to_json()))["float_error"] == "infinite"
     assert check(tmp_path / "bundle")[0] is Outcome.VALID
 
@@ -78,3 +82,12 @@ def test_a_measurement_that_comes_too_late_is_left_out(tmp_path):
     """The answers stand; a deadline that has passed is not run over further."""
     found = measured(answered(tmp_path, quote_model()), Pace(deadline=0))
     assert found.floats == Unmeasured("the work was ended first")
+
+
+def test_a_decision_that_floats_lose_is_counted_by_format(tmp_path):
+    """One half and a bit of FP32 are equal in FP16: a tie there, which is another decision."""
+    more = float(torch.tensor(0.5, dtype=torch.float32).nextafter(torch.tensor(1.0, dtype=torch.float32)))
+    model = quote_model({"logits.weight": rows(32, {SINGLE: (more, 0.5), DOUBLE: (0.5, more)})})
+    wide, plain, half = measured(answered(tmp_path, model), UNHURRIED).floats.runs
+    assert (wide.error, wide.differing, plain.differing) == (0, 0, 0)
+    assert (half.differing, half.least_margin) == (128, 0)

@@ -18,6 +18,7 @@ from circuitproof.proof.battery import prove, remarks
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.enclosed import NOT_KNOWN
 from circuitproof.proof.evidence import PromptSplit
+from circuitproof.proof.properties.accuracy import Accuracy
 from circuitproof.proof.properties.agreement import Agreement
 from circuitproof.proof.properties.catalogue import four_properties
 from circuitproof.proof.properties.equivalence import Equivalence
@@ -25,12 +26,17 @@ from circuitproof.proof.properties.faithfulness import Faithfulness
 from circuitproof.proof.properties.invariance import Invariance
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.lesion_identity import identity_with
+from circuitproof.proof.properties.logit_difference import LogitDifferences
+from circuitproof.proof.properties.loss import Loss
 from circuitproof.proof.properties.minimum import Minimum
 from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.recovered_difference import RecoveredDifference
 from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.properties.subset_minimality import SubsetMinimality
 from circuitproof.proof.remarks import (
+    ConstantScore,
     ConstantSource,
+    LeftOut,
     OfBase,
     OpenRemark,
     OwnPartner,
@@ -241,6 +247,7 @@ context_of = st.builds(
 ORDER = (
     Plain.IMPLIED,
     Plain.CLEAR,
+    ConstantScore,
     Plain.CONSTANT,
     Plain.ONE_EDGE,
     Plain.DECISION,
@@ -256,6 +263,7 @@ ORDER = (
     Unreached,
     SingleMean,
     OwnPartner,
+    LeftOut,
     Plain.AS_MODEL,
 )
 """The remarks as they stand in the table of the format."""
@@ -268,6 +276,10 @@ ALLOWED = {
     Kind.ROBUSTNESS: {Plain.DECISION, Plain.UNEDGED, Unreached},
     Kind.FAITHFULNESS: {Plain.DECISION, Plain.UNEDGED, Plain.WHOLE, Tied},
     Kind.AGREEMENT: {Plain.DECISION, Plain.UNEDGED, Plain.SAME_LOGITS},
+    Kind.ACCURACY: {ConstantScore},
+    Kind.LOSS: set(),
+    Kind.LOGIT_DIFFERENCE: set(),
+    Kind.RECOVERED_DIFFERENCE: {Plain.WHOLE, LeftOut},
     Kind.LESION_IDENTITY: {Plain.NO_PROGRAM, OfBase},
 }
 OF_ABLATION = {SingleMean, OwnPartner, Plain.AS_MODEL}
@@ -284,6 +296,10 @@ def proved_battery():
         Agreement(circuit_of(DIRECT)),
         SubsetMinimality(),
         Minimum((claim.circuit,)),
+        Accuracy(least=2),
+        Loss(),
+        LogitDifferences(),
+        RecoveredDifference(without=(1,)),
         identity_with(claim.frozen, claim.frozen),
     )
     return prove(replace(claim, properties=asked))
@@ -300,7 +316,7 @@ def test_each_kind_has_its_own_remarks(kind, context, decisions):
     allowed = set() if kind is Kind.LESION_IDENTITY else set(OF_ABLATION)
     if prop.is_about_edges:
         allowed.remove(Plain.AS_MODEL)
-    elif not context.lacks_edges and kind is not Kind.AGREEMENT:
+    elif not context.lacks_edges and kind not in (Kind.AGREEMENT, Kind.RECOVERED_DIFFERENCE):
         allowed &= {Plain.AS_MODEL}
     assert set(kinds) <= ALLOWED[kind] | allowed
     assert kinds == sorted(kinds, key=ORDER.index)

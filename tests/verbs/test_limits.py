@@ -48,15 +48,15 @@ def test_the_released_quote_circuit_fails_at_three_fillers_and_is_right_without_
     assert found.verdict is Verdict.REFUTED
     outcome, sentence = check(tmp_path / "bundle")
     assert (outcome, "5 edges, zero ablation, all 54000 prompts" in sentence) == (Outcome.REFUTED, True)
-    assert (found.frontier.cells, [dict(one.tokens)[2] for one in found.frontier.failing]) == (60, [1, 3, 11])
-    (part,) = found.frontier.parts
+    assert (found.limits.cells, [dict(one.tokens)[2] for one in found.limits.failing]) == (60, [1, 3, 11])
+    (part,) = found.limits.parts
     assert part.size == 39366
     content = found.to_json()
     assert content["frontier"]["failing"] == 3
     text = "1 2 [5, 6, 7, 8] quotes [5, 6, 7, 8]{2}"
     letters = request_of(tmp_path, tmp_path / "model", circuit, pattern=text)
     found = verify(letters, tmp_path / "letters")
-    assert (found.verdict, found.frontier) == (Verdict.PROVED, None)
+    assert (found.verdict, found.limits) == (Verdict.PROVED, None)
     assert check(tmp_path / "letters")[0] is Outcome.VALID
 
 

@@ -95,17 +95,25 @@ def test_a_decision_that_is_not_known_has_no_known_radius():
     )
 
 
-@pytest.mark.parametrize(
-    ("sizes", "at"),
-    [({"norm": LayerNorm(Fraction(1, 1000))}, "logits input"), ({}, "mlp 0 output")],
-    ids=["a final norm", "inside"],
-)
-def test_elsewhere_an_enclosed_radius_is_refused_in_one_sentence(sizes, at):
+def test_through_a_layer_norm_radii_lie_between_what_is_proved_and_what_is_found():
+    """A decision is kept at the lower bound and changed at the upper one; between them nothing is known."""
+    frozen = freeze(random_model(replace(SOFTMAX, norm=LayerNorm(Fraction(1, 1000)), biases=False)))
+    task = table_task({(1, 2): 0, (3,): 1, (4, 0, 3): 2}, candidates=(0, 1, 2))
+    found = find_radii(frozen, task, None, PerturbationSite(), Effort())
+    attained = [one for one in found.brackets if one.is_attained]
+    assert (found.exit_code, found.unknown, len(attained) > 0) == (ExitCode.UNDECIDED, 0, True)
+    assert all(0 < one.lower < one.upper == max(map(abs, one.eta)) for one in attained)
+    sizes = (found.proved, min(one.upper for one in attained))
+    assert [answered(frozen, task, size) for size in sizes] == [Verdict.PROVED, Verdict.REFUTED]
+    assert "radii only bounded" in text_of(radii_said(found))
+
+
+def test_elsewhere_an_enclosed_radius_is_refused_in_one_sentence():
     """A search would need exact numbers."""
-    frozen = freeze(random_model(replace(SOFTMAX, **sizes)))
+    frozen = freeze(random_model(SOFTMAX))
     task = table_task({(1, 2): 0, (3,): 1}, candidates=(0, 1))
-    with pytest.raises(NotExactError, match="perturb 'logits input' of a model without a final norm"):
-        find_radii(frozen, task, None, PerturbationSite(at), Effort())
+    with pytest.raises(NotExactError, match="perturb 'logits input' at the last position"):
+        find_radii(frozen, task, None, PerturbationSite("mlp 0 output"), Effort())
 
 
 def test_a_place_that_nothing_reads_has_no_radius(model):

@@ -28,8 +28,8 @@ from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.verdict import Answer, Verdict
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.quotes import toy_quotes
+from circuitproof.verbs.floats import FloatFormat, FloatMeasures
 from circuitproof.verbs.verification import (
-    FloatMeasures,
     Request,
     Verification,
     parse_properties,
@@ -89,7 +89,10 @@ def test_a_model_that_copies_the_quotation_mark_is_proved_to(tmp_path):
     found = measured(verify(request_for(tmp_path, quote_model(), properties), tmp_path / "bundle"), UNHURRIED)
     assert verdicts(found) == [Verdict.PROVED] * 5
     assert found.verdict is Verdict.PROVED
-    assert found.floats == FloatMeasures(0, 128)
+    assert isinstance(found.floats, FloatMeasures)
+    assert (found.floats.error, found.floats.agreement) == (0, 128)
+    assert [run.format for run in found.floats.runs] == list(FloatFormat)
+    assert {(run.error, run.differing, run.least_margin) for run in found.floats.runs} == {(0, 0, 1)}
     assert found.battery.answers[3].findings.distribution()["min"] == Fraction(1, 2)
     assert check(tmp_path / "bundle", tmp_path / "model")[0] is Outcome.VALID
 
@@ -106,11 +109,14 @@ def test_the_result_is_written_as_json_with_all_that_makes_it_worth_something(tm
         "edges": 2,
         "granularity": "head",
         "ablation": "zero",
+        "arithmetic": "exact",
+        "precision": None,
         "prompts": 128,
         "cells": 2,
         "ties": 0,
         "float_error": None,
         "float_agreement": None,
+        "float_runs": None,
     }
     assert [answer["property"]["kind"] for answer in answers] == ["equivalence", "invariance", "necessity"]
     assert [(answer["met"], answer["obligations"]) for answer in answers] == [(128, 128), (2, 2), (2, 2)]

@@ -50,10 +50,11 @@ def explain(
     """Tell what a circuit does on one prompt: its cell, what heads read, what edges bring, what flips it.
 
     The prompt is a text of tokens' names or numbers, a sequence of tokens, or its place in the bundle; with
-    the bundle's `model` it may be plain text, which the model's tokenizer reads. After a norm, what flips it
-    is searched for until the `deadline`. `operations` is how much work the checker may do first.
+    the bundle's `model`, which a detached bundle needs, it may be plain text, which the model's tokenizer
+    reads. After a norm, what flips it is searched for until the `deadline`. `operations` is how much work the
+    checker may do first.
     """
-    reader = None
+    reader, compared = None, None if model is None else model_at(model).path
     match prompt:
         case str():
             spelled, reader = prompt, None if model is None else model_at(model).frozen.declaration
@@ -62,7 +63,10 @@ def explain(
         case _:
             spelled = " ".join(map(str, listed("prompt", prompt, "a text, a place or a list of tokens")))
     return explain_prompt(
-        tell(bundle_path(bundle), Beside(operations=operations)), spelled, paced(deadline, None), reader
+        tell(bundle_path(bundle), Beside(compared, operations=operations)),
+        spelled,
+        paced(deadline, None),
+        reader,
     )
 
 

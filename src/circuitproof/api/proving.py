@@ -19,11 +19,11 @@ from circuitproof.proof.effort import Effort
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Property
 from circuitproof.reports.results import minimality_said, radii_said, verification_said
+from circuitproof.tasks.candidates import AskedCandidates
 from circuitproof.verbs.asked import asked_circuit
 from circuitproof.verbs.minimality import Minimality, SearchSpace, find_minimum
 from circuitproof.verbs.radii import Radii, find_radii
 from circuitproof.verbs.verification import PerturbationSite, Request, Verification, parse_properties
-from circuitproof.verbs.verification import verify as answer
 
 show_as(Verification, verification_said)
 show_as(Radii, radii_said)
@@ -36,6 +36,8 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     circuit: AnyCircuit | None = None,
     *,
     properties: Sequence[str] = (),
+    bounds: Sequence[str] = (),
+    candidates: str | None = None,
     ablation: AskedAblation = None,
     agrees_with: AnyCircuit | None = None,
     epsilon: Fraction | str | int | None = None,
@@ -48,15 +50,20 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     deadline: float | None = None,
     progress: Progress | None = None,
     out: PathLike | None = None,
+    detached: bool = False,
 ) -> Verification:
     """Prove or refute what a circuit does on a task, in exact or enclosed numbers, over the FP32 weights.
 
     `properties` are some of equivalence (every answer is right), invariance (decisions are alike within each
     class), necessity (without any edge some decision changes), robustness (no perturbation of at most
-    `epsilon` changes one), faithfulness (to the whole model), agreement (with the circuit `agrees_with`) and
-    subset minimality (no smaller part is right). Without them: the first three, and those two that are given
-    an `epsilon` or a circuit. Without a `circuit`, all edges are kept. `out` is a new folder for a bundle.
+    `epsilon` changes one), faithfulness (to the whole model), agreement (with the circuit `agrees_with`),
+    subset minimality (no smaller part is right), and accuracy, loss, logit difference and recovered
+    difference, which are found and stated, or claimed as `bounds` say: ["accuracy >= 4046", "loss <= 0.13"].
+    Without properties: those of the bounds, or else the first three, and those two that are given an
+    `epsilon` or a circuit. Without a `circuit`, all edges are kept. `out` is a new folder for a bundle;
+    `detached` leaves the weights out of it, and whoever checks it gives the model.
 
+    `candidates="all"` lets every token be the answer, in place of the task's candidates.
     `ablation` is "zero", "mean", "mean-all", what `cp.mean` or `cp.counterfactual` returns, or a file;
     `epsilon` a Fraction, an int or such as "1/100"; `at` a place such as "mlp 0 output"; `positions` "last",
     "all" or such as "0,3". `effort` and `deadline` (seconds) bound the search; `limits` asks which part of a
@@ -67,16 +74,20 @@ def verify(  # noqa: PLR0913  # a claim has these parts
 
         cp.verify(model, "quotes", circuit, epsilon="1/100").verdict is cp.Verdict.PROVED
     """
+    if detached and out is None:
+        raise InputError("detached does nothing without out, a place for the bundle; leave it out")
     opened, measured_on = model_at(model).frozen, _measured_on(device, measures=measure_floats)
     request = Request(
         model=opened,
         circuit=circuit_at(circuit),
         task=task_at(task),
         ablation=ablation,
-        properties=_properties(properties, epsilon, agrees_with, opened),
+        properties=_properties(properties, epsilon, agrees_with, opened, bounds),
+        candidates=None if candidates is None else choice("candidates", candidates, AskedCandidates),
         place=_perturbed(at, positions),
         effort=_effort(effort, Effort()),
         find_limits=limits,
+        is_detached=detached,
         only_of_lists=("--measure-floats",) if measure_floats else (),
     )
     return _answered(request.at(paced(deadline, progress)), place_of(out), measured_on)
@@ -91,24 +102,27 @@ def _measured_on(device: str, *, measures: bool) -> Device | None:
 
 
 def _properties(
-    asked: Sequence[str], epsilon: Fraction | str | int | None, agrees_with: AnyCircuit | None, model: Frozen
+    asked: Sequence[str],
+    epsilon: Fraction | str | int | None,
+    agrees_with: AnyCircuit | None,
+    model: Frozen,
+    bounds: Sequence[str],
 ) -> tuple[Property, ...]:
     wanted = "a list of properties such as ['equivalence', 'necessity']"
     kinds = [choice("property", one, Kind) for one in listed("properties", asked, wanted)]
     size = str(epsilon) if isinstance(epsilon, Fraction) else epsilon
     second = circuit_at(agrees_with)
     other = None if second is None else asked_circuit(second, model.graph)
-    return parse_properties(kinds, size, "the call", agrees_with=other)
+    said = listed("bounds", bounds, "a list of bounds such as ['accuracy >= 4046']")
+    spelled = [typed("a bound", one, str, "such as 'accuracy >= 4046'") for one in said]
+    return parse_properties(kinds, size, "the call", agrees_with=other, bounds=spelled)
 
 
 def _answered(request: Request, out: Path | None, measured_on: Device | None) -> Verification:
-    with claimed(out):
-        found = answer(request, out)
-        if measured_on is None:
-            return found
-        from circuitproof.nn.measuring import measured
+    from circuitproof.nn.measuring import verify_in_floats
 
-        return measured(found, request.effort.pace, measured_on)
+    with claimed(out):
+        return verify_in_floats(request, out, measured_on)
 
 
 def _perturbed(at: str, positions: str) -> PerturbationSite:

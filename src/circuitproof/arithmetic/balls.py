@@ -4,20 +4,23 @@ docs/certificate.md says what each integer is and proves each radius ("Enclosed 
 a function of the weights and of the precision, so that whoever follows that page gets the same integers.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import accumulate
+from functools import reduce
 from math import isqrt, lcm
+from operator import is_not
 from typing import NamedTuple, TypeAlias, assert_never
 
 import numpy as np
 
-from circuitproof.arithmetic.digits import Integers, integer_product
+from circuitproof.arithmetic import limbs
+from circuitproof.arithmetic.contexts import pair_products, weighed
 from circuitproof.arithmetic.grid import Grid
+from circuitproof.arithmetic.limb_functions import floor_exp, floor_gelu
+from circuitproof.arithmetic.limbs import Limbs, column, limbs_of
 from circuitproof.arithmetic.projection import project
 from circuitproof.arithmetic.protocol import Contexts, RationalRow
-from circuitproof.arithmetic.transcendental import floor_exp, floor_gelu
 from circuitproof.errors import NotExactError, NumericError
 from circuitproof.models.operators import (
     Activation,
@@ -34,18 +37,19 @@ from circuitproof.models.operators import (
 
 _NORM_BITS = 16
 """Bounds on norms of weights are multiples of 2^-16."""
-_SQUARES = 1 << 20
-"""How many squares are added at once."""
-_BLOCK = 1 << 16
-"""How many products of queries with keys, or of weights with values, are formed at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Balls:
     """A batch of rows: the numbers are within a Euclidean distance of the midpoints, all in units of 2^-p."""
 
-    midpoints: Integers
+    numbers: Limbs
+    """The midpoints."""
     radii: tuple[int, ...]
+
+    @property
+    def width(self) -> int:
+        return self.numbers.shape[1]
 
 
 class ScoreBall(NamedTuple):
@@ -63,61 +67,83 @@ class Enclose:
     """The arithmetic of such rows, at a precision of p bits. Weights are FP32: their denominators are 1."""
 
     precision: int
-    _norms: dict[int, tuple[Grid, int]] = field(
-        default_factory=dict[int, tuple[Grid, int]], init=False, repr=False, compare=False
+    _normed: list[tuple[tuple[Balls, Grid, Grid], Balls]] = field(
+        default_factory=list[tuple[tuple[Balls, Grid, Grid], Balls]], init=False, repr=False, compare=False
     )
-    """The bound on the norm of each weight that was multiplied with, beside the weight itself."""
+    """What went through a norm last, and what came out: the heads of a layer ask for the same."""
 
     def constant(self, rows: Grid) -> Balls:
         shift = rows.exponent + self.precision
-        numbers = rows.numbers.astype(object) << max(shift, 0)
-        below = _column(denominator << max(-shift, 0) for denominator in rows.denominators)[:, None]
-        units, rounding = numbers // below, root_above(rows.shape[1])
+        if any(denominator != 1 for denominator in rows.denominators):
+            return self._rational(rows, shift)
+        numbers = limbs_of(rows.numbers)
+        units, rounding = limbs.shift(numbers, shift), root_above(rows.shape[1])
+        missing = (
+            limbs.subtract(numbers, limbs.shift(units, -shift)).parts if shift < 0 else numbers.parts[:0]
+        )
+        is_rounded = np.any(missing, axis=(0, 2))
+        return Balls(units, tuple(rounding if one else 0 for one in np.atleast_1d(is_rounded)))
+
+    @staticmethod
+    def _rational(rows: Grid, shift: int) -> Balls:
+        numbers, rounding = rows.numbers.astype(object) << max(shift, 0), root_above(rows.shape[1])
+        below = column(denominator << max(-shift, 0) for denominator in rows.denominators)[:, None]
+        units = numbers // below
         is_rounded = np.atleast_1d(np.any(units * below != numbers, axis=1))
-        return Balls(units, tuple(rounding if one else 0 for one in is_rounded))
+        return Balls(limbs_of(units), tuple(rounding if one else 0 for one in is_rounded))
 
     def take(self, values: Balls, rows: Sequence[int]) -> Balls:
-        return Balls(values.midpoints[list(rows)], tuple(values.radii[row] for row in rows))
+        return Balls(values.numbers[list(rows)], tuple([values.radii[row] for row in rows]))
 
     def add(self, left: Balls, right: Balls) -> Balls:
         """Return the sum, row by row; a single row is added to every row."""
         count = max(len(left.radii), len(right.radii))
         one, other = (side.radii * (count if len(side.radii) == 1 else 1) for side in (left, right))
-        radii = tuple(a + b for a, b in zip(one, other, strict=True))
-        return Balls(left.midpoints + right.midpoints, radii)
+        radii = tuple([a + b for a, b in zip(one, other, strict=True)])
+        return Balls(limbs.add(left.numbers, right.numbers), radii)
 
     def affine(self, values: Balls, weight: Grid, bias: Grid | None) -> Balls:
-        products = integer_product(values.midpoints, weight.numbers.T)
-        terms = [(products, weight.exponent)]
+        terms = [(limbs.product(values.numbers, weight.transposed_factor()), weight.exponent)]
         if bias is not None:
-            terms.append((bias.numbers.astype(object), bias.exponent + self.precision))
-        norm, rounding = self._norm(weight), root_above(weight.shape[0])
-        radii = tuple(_up(norm * radius, 1 << _NORM_BITS) + rounding for radius in values.radii)
+            terms.append((limbs_of(bias.numbers), bias.exponent + self.precision))
+        norm, rounding = _norm(weight), root_above(weight.shape[0])
+        radii = tuple([_up(norm * radius, 1 << _NORM_BITS) + rounding for radius in values.radii])
         return Balls(_floored(terms), radii)
 
     def rotate(self, values: Balls, cosines: Grid, sines: Grid) -> Balls:
         half = cosines.shape[1]
-        first, second, rest = np.split(values.midpoints, [half, 2 * half], axis=1)
-        cos, sin = (grid.numbers.astype(object) for grid in (cosines, sines))
+        first, second = values.numbers[:, :half], values.numbers[:, half : 2 * half]
+        cos, sin = (limbs_of(grid.numbers) for grid in (cosines, sines))
+        minus = limbs.times(sin, -1)
         turned = [
-            _floored([(first * cos, cosines.exponent), (-second * sin, sines.exponent)]),
-            _floored([(second * cos, cosines.exponent), (first * sin, sines.exponent)]),
+            _floored(
+                [
+                    (limbs.multiply(first, cos), cosines.exponent),
+                    (limbs.multiply(second, minus), sines.exponent),
+                ]
+            ),
+            _floored(
+                [
+                    (limbs.multiply(second, cos), cosines.exponent),
+                    (limbs.multiply(first, sin), sines.exponent),
+                ]
+            ),
         ]
         radii = tuple(
             _up(_stretch(one, other) * radius, 1 << _NORM_BITS) + root_above(2 * half)
             for one, other, radius in zip(cosines.fractions(), sines.fractions(), values.radii, strict=True)
         )
-        return Balls(np.concatenate([*turned, rest], axis=1), radii)
+        return Balls(limbs.joined([*turned, values.numbers[:, 2 * half :]], axis=1), radii)
 
     def mix(self, rows: Sequence[RationalRow], values: Balls) -> Balls:
-        width = values.midpoints.shape[1]
+        width, numbers = values.width, values.numbers.integers()
         mixed = np.zeros((len(rows), width), dtype=object)
         for place, row in enumerate(rows):
             common = lcm(*(weight.denominator for _, weight in row))
             for source, weight in row:
-                mixed[place] += values.midpoints[source] * (common * weight).numerator
+                mixed[place] += numbers[source] * (common * weight).numerator
             mixed[place] //= common
-        return Balls(mixed, tuple(self._mixed_radius(row, values.radii, width) for row in rows))
+        return Balls(limbs_of(mixed), tuple(self._mixed_radius(row, values.radii, width) for row in rows))
 
     @staticmethod
     def _mixed_radius(row: RationalRow, radii: Sequence[int], width: int) -> int:
@@ -127,23 +153,20 @@ class Enclose:
         return _up(total.numerator, total.denominator) + root_above(width)
 
     def scores(self, queries: Balls, keys: Balls, contexts: Contexts, scale: Fraction) -> ScoreBalls:
-        lengths = [_lengths(one.midpoints) for one in (queries, keys)]
+        lengths = [_lengths(one.numbers) for one in (queries, keys)]
         below = scale.denominator << self.precision
+        products = pair_products(queries.numbers, keys.numbers, contexts)
         found: list[ScoreBall] = []
-        for block in _blocks(contexts, queries.midpoints.shape[1]):
-            asked = [context.query for context in block for _ in context.keys]
-            chosen = [key for context in block for key in context.keys]
-            products = (queries.midpoints[asked] * keys.midpoints[chosen]).sum(axis=1)
-            units = iter((products * scale.numerator // below).tolist())
-            for context in block:
-                radius = max(
-                    lengths[0][context.query] * keys.radii[key]
-                    + lengths[1][key] * queries.radii[context.query]
-                    + queries.radii[context.query] * keys.radii[key]
-                    for key in context.keys
-                )
-                row = tuple(next(units) for _ in context.keys)
-                found.append(ScoreBall(row, _up(radius * scale.numerator, below) + 1))
+        for context in contexts:
+            asked = queries.radii[context.query]
+            radius = max(
+                lengths[0][context.query] * keys.radii[key]
+                + lengths[1][key] * asked
+                + asked * keys.radii[key]
+                for key in context.keys
+            )
+            row = tuple([next(products) * scale.numerator // below for _ in context.keys])
+            found.append(ScoreBall(row, _up(radius * scale.numerator, below) + 1))
         return tuple(found)
 
     def attention(self, scores: ScoreBalls, attention: Attention) -> ScoreBalls:
@@ -156,8 +179,8 @@ class Enclose:
                 assert_never(attention)
 
     def _softmax(self, scores: ScoreBalls) -> ScoreBalls:
-        below = _column(score - max(row.midpoints) for row in scores for score in row.midpoints)
-        powers = iter(floor_exp(below, self.precision).tolist())
+        below = column(score - max(row.midpoints) for row in scores for score in row.midpoints)
+        powers = iter(floor_exp(limbs_of(below), self.precision).integers().tolist())
         found: list[ScoreBall] = []
         for row in scores:
             own = [next(powers) for _ in row.midpoints]
@@ -173,23 +196,24 @@ class Enclose:
         return ScoreBall(weights, count * scores.radius + count)
 
     def weigh(self, weights: ScoreBalls, contexts: Contexts, values: Balls) -> Balls:
-        width = values.midpoints.shape[1]
-        mixed = np.zeros((len(contexts), width), dtype=object)
-        lengths, radii = _lengths(values.midpoints), list[int]()
-        for place, (row, context) in enumerate(zip(weights, contexts, strict=True)):
-            chosen = list(context.values)
-            mixed[place] = np.array([row.midpoints], dtype=object) @ values.midpoints[chosen]
-            spread = _up(row.radius * max(lengths[key] for key in chosen), 1 << self.precision)
-            radii.append(spread + max(values.radii[key] for key in chosen) + root_above(width))
-        return Balls(mixed >> self.precision, tuple(radii))
+        lengths, radii, rounding = _lengths(values.numbers), list[int](), root_above(values.width)
+        for row, context in zip(weights, contexts, strict=True):
+            spread = _up(row.radius * max(lengths[key] for key in context.values), 1 << self.precision)
+            radii.append(spread + max(values.radii[key] for key in context.values) + rounding)
+        chosen = [context.values for context in contexts]
+        total = weighed([row.midpoints for row in weights], chosen, values.numbers)
+        return Balls(limbs.shift(total, -self.precision), tuple(radii))
 
     def activate(self, values: Balls, activation: Activation) -> Balls:
-        numbers, rounding = values.midpoints, root_above(values.midpoints.shape[1])
+        numbers, rounding = values.numbers, root_above(values.width)
         match activation:
             case Relu():
-                return Balls(np.where(numbers < 0, 0, numbers), values.radii)
+                return Balls(Limbs(np.where(numbers.is_negative, 0, numbers.parts)), values.radii)
             case LeakyRelu(slope):
-                bent = np.where(numbers < 0, numbers * slope.numerator // slope.denominator, numbers)
+                scaled = limbs.divide(
+                    limbs.multiply(numbers, limbs_of(np.array([[slope.numerator]]))), slope.denominator
+                )
+                bent = limbs.where(numbers.is_negative, scaled, numbers)
                 return Balls(bent, tuple(radius + rounding for radius in values.radii))
             case Gelu(form):
                 slope = Fraction(2) if form is GeluForm.TANH else Fraction(5, 4)
@@ -204,22 +228,29 @@ class Enclose:
             case NoNorm():
                 return values
             case LayerNorm(epsilon):
-                return self._layer_norm(values, epsilon, gain)
+                asked = (values, gain[0], gain[1])
+                if not self._normed or any(map(is_not, self._normed[0][0], asked)):
+                    self._normed[:] = [(asked, self._layer_norm(values, epsilon, gain))]
+                return self._normed[0][1]
             case BandNorm():
                 raise NotExactError("BandNorm jumps, and is not enclosed; want exact operators beside it")
             case _:
                 assert_never(norm)
 
     def _layer_norm(self, values: Balls, epsilon: Fraction, gain: tuple[Grid, Grid]) -> Balls:
-        width, (scale, shift) = values.midpoints.shape[1], gain
-        centred = values.midpoints * width - values.midpoints.sum(axis=1, keepdims=True)
-        squares = (centred * centred).sum(axis=1).tolist()
+        width, (scale, shift) = values.width, gain
+        total = limbs.carried(values.numbers.parts.sum(axis=2, keepdims=True))
+        centred = limbs.subtract(limbs.times(values.numbers, width), total)
+        squares = limbs.row_products(centred, centred).integers().tolist()
         smallest = isqrt((epsilon.numerator << 2 * self.precision) // epsilon.denominator)
         deviations = [self._deviation(square, width, epsilon) for square in squares]
-        normed = (centred << self.precision) // (_column(deviations)[:, None] * width)
+        divisors = [deviation * width for deviation in deviations]
         terms = [
-            (normed * scale.numbers.astype(object), scale.exponent),
-            (shift.numbers.astype(object), shift.exponent + self.precision),
+            (
+                limbs.multiply(limbs.quotients(centred, self.precision, divisors), limbs_of(scale.numbers)),
+                scale.exponent,
+            ),
+            (limbs_of(shift.numbers), shift.exponent + self.precision),
         ]
         largest = max(abs(entry) for entry in scale.fractions()[0])
         radii = tuple(
@@ -242,12 +273,6 @@ class Enclose:
         rounding = root_above(width) * (_up(1 << self.precision, deviation) + 1)
         return _up(radius << self.precision, least) + rounding
 
-    def _norm(self, weight: Grid) -> int:
-        """Return a bound on the norm of a weight: no less than its Frobenius norm, in units of 2^-16."""
-        if id(weight) not in self._norms:
-            self._norms[id(weight)] = (weight, _norm(weight))
-        return self._norms[id(weight)][1]
-
 
 def root_above(number: int) -> int:
     """Return the least integer whose square is at least a number.
@@ -260,9 +285,9 @@ def root_above(number: int) -> int:
 
 
 def _norm(weight: Grid) -> int:
-    numbers, shift = weight.numbers.ravel(), 2 * weight.exponent + 2 * _NORM_BITS
-    parts = np.split(numbers, range(_SQUARES, len(numbers), _SQUARES))
-    total = sum(int(integer_product(part[None], part[:, None])[0, 0]) for part in parts)
+    """Return a bound on the norm of a weight: no less than its Frobenius norm, in units of 2^-16."""
+    shift = 2 * weight.exponent + 2 * _NORM_BITS
+    total = weight.sum_of_squares()
     return root_above(total << shift if shift >= 0 else _up(total, 1 << -shift))
 
 
@@ -281,31 +306,13 @@ def _up(over: int, under: int) -> int:
     return -(-over // under)
 
 
-def _floored(terms: Sequence[tuple[Integers, int]]) -> Integers:
+def _floored(terms: Sequence[tuple[Limbs, int]]) -> Limbs:
     """Return a sum of integers that each count a power of two, rounded down."""
     least = min(0, *(exponent for _, exponent in terms))
-    total = sum(numbers << (exponent - least) for numbers, exponent in terms)
-    return np.asarray(total) >> -least
+    shifted = [limbs.shift(numbers, exponent - least) for numbers, exponent in terms]
+    return limbs.shift(reduce(limbs.add, shifted), least)
 
 
-def _lengths(rows: Integers) -> list[int]:
+def _lengths(rows: Limbs) -> list[int]:
     """Return the Euclidean lengths of rows, rounded up."""
-    return [root_above(total) for total in (rows * rows).sum(axis=1).tolist()]
-
-
-def _column(numbers: Iterable[int]) -> Integers:
-    found = list(numbers)
-    column = np.empty(len(found), dtype=object)
-    column[:] = found
-    return column
-
-
-def _blocks(contexts: Contexts, width: int) -> Iterator[Contexts]:
-    """Divide contexts into parts whose products with keys are not too many at once."""
-    sizes = list(accumulate(len(context.keys) * width for context in contexts))
-    start = 0
-    for end, size in enumerate(sizes, start=1):
-        done = sizes[start - 1] if start else 0
-        if size - done >= _BLOCK or end == len(sizes):
-            yield contexts[start:end]
-            start = end
+    return [root_above(total) for total in limbs.row_products(rows, rows).integers().tolist()]

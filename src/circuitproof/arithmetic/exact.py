@@ -9,6 +9,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from circuitproof.arithmetic import limbs
+from circuitproof.arithmetic.contexts import pair_products, weighed
 from circuitproof.arithmetic.grid import (
     Grid,
     Row,
@@ -16,10 +18,14 @@ from circuitproof.arithmetic.grid import (
     grid_of_rows,
     make_row,
     matmul,
+    matmul_transposed,
     multiply,
     multiply_columns,
     rotate,
+    row_of_fractions,
+    twos,
 )
+from circuitproof.arithmetic.limbs import Integers, Limbs, limbs_of
 from circuitproof.arithmetic.projection import project
 from circuitproof.arithmetic.protocol import Contexts, RationalRow
 from circuitproof.models.operators import Activation, Attention, BandNorm, Lift, Norm, band_of, slope_of
@@ -63,6 +69,9 @@ Witness = Signs | Supports | BandBranches
 
 _BLOCK = 64
 """How many attention rows are scored by one product."""
+_MANY_NUMBERS = 1 << 9
+_MOST_TERMS = 64
+_MACHINE_BITS = 63
 
 
 @dataclass(slots=True)
@@ -81,10 +90,14 @@ class Exact:
         return add(left, right)
 
     def affine(self, values: Grid, weight: Grid, bias: Grid | None) -> Grid:
-        product = matmul(values, weight.transposed())
+        product = matmul_transposed(values, weight)
         return product if bias is None else add(product, bias)
 
     def mix(self, rows: Sequence[RationalRow], values: Grid) -> Grid:
+        if _are_many(len(rows), values) and max(map(len, rows)) <= _MOST_TERMS:
+            return _mixed(
+                [row_of_fractions([weight for _, weight in row]) for row in rows], _sources(rows), values
+            )
         numbers = values.numbers.astype(object)
         mixed = np.zeros((len(rows), values.shape[1]), dtype=object)
         denominators: list[int] = []
@@ -103,6 +116,8 @@ class Exact:
 
         A block of contexts at a time: all queries with all keys would grow with the square of the batch.
         """
+        if _are_many(len(contexts), keys):
+            return tuple(_pair_scores(queries, keys, contexts, scale))
         return tuple(
             row
             for start in range(0, len(contexts), _BLOCK)
@@ -117,6 +132,10 @@ class Exact:
         return tuple(Row(found.weights, found.divisor * row.denominator) for found, row in pairs)
 
     def weigh(self, weights: tuple[Row, ...], contexts: Contexts, values: Grid) -> Grid:
+        if _are_many(len(contexts), values):
+            return _mixed(
+                [row.reduced() for row in weights], [context.values for context in contexts], values
+            )
         rows = [
             tuple(
                 (key, weight) for key, weight in zip(context.values, row.fractions(), strict=True) if weight
@@ -126,11 +145,18 @@ class Exact:
         return self.mix(rows, values)
 
     def activate(self, values: Grid, activation: Activation) -> Grid:
-        slope = slope_of(activation)
-        numbers = values.numbers.astype(object)
-        is_positive, is_negative = numbers > 0, numbers < 0
-        self.witnesses.append(Signs(is_positive.astype(np.int8) - is_negative.astype(np.int8)))
-        bent = np.where(is_negative, numbers * slope.numerator, numbers * slope.denominator)
+        slope, content = slope_of(activation), values.content
+        numbers = content.parts[-1] if isinstance(content, Limbs) else content
+        is_negative = np.asarray(numbers < 0, dtype=bool)
+        is_other = (
+            content.parts.any(axis=0) if isinstance(content, Limbs) else np.asarray(content != 0, dtype=bool)
+        )
+        self.witnesses.append(Signs(is_other.astype(np.int8) - 2 * is_negative.astype(np.int8)))
+        factors = np.where(is_negative, *(_whole(one) for one in (slope.numerator, slope.denominator)))
+        if isinstance(content, Limbs):
+            bent = limbs.multiply(content, limbs_of(factors))
+        else:
+            bent = content.astype(object) * factors
         return Grid(bent, values.exponent, tuple(d * slope.denominator for d in values.denominators))
 
     def normalise(self, values: Grid, norm: Norm, gain: tuple[Grid, Grid]) -> Grid:
@@ -141,6 +167,47 @@ class Exact:
         self.witnesses.append(BandBranches(tuple(branches for _, branches in banded)))
         balanced = grid_of_rows([row for row, _ in banded], values.shape[1])
         return add(multiply_columns(balanced, gain[0]), gain[1])
+
+
+def _are_many(rows: int, values: Grid) -> bool:
+    """Say whether rows made of some others are quicker to make in limbs, which want one denominator."""
+    return rows * values.shape[1] >= _MANY_NUMBERS and len(set(values.denominators)) == 1
+
+
+def _pair_scores(queries: Grid, keys: Grid, contexts: Contexts, scale: Fraction) -> Iterator[Row]:
+    products = pair_products(queries.limbs(), keys.limbs(), contexts)
+    exponent, below = queries.exponent + keys.exponent, keys.denominators[0] * scale.denominator
+    for context in contexts:
+        numbers = [next(products) * scale.numerator for _ in context.keys]
+        yield make_row(numbers, exponent, queries.denominators[context.query] * below)
+
+
+def _sources(rows: Sequence[RationalRow]) -> list[tuple[int, ...]]:
+    return [tuple(source for source, _ in row) for row in rows]
+
+
+def _mixed(weights: Sequence[Row], chosen: Sequence[Sequence[int]], values: Grid) -> Grid:
+    """Return sums of rows of one denominator; powers of two below the weights go to the exponent."""
+    powers = [twos(row.denominator) for row in weights]
+    most = max(powers, default=0)
+    shares = [
+        [number << (most - power) for number in row.numbers]
+        for row, power in zip(weights, powers, strict=True)
+    ]
+    below = values.denominators[0]
+    denominators = tuple(
+        [(row.denominator >> power) * below for row, power in zip(weights, powers, strict=True)]
+    )
+    return Grid(weighed(shares, chosen, values.limbs()), values.exponent - most, denominators)
+
+
+def _whole(number: int) -> Integers:
+    """Return an integer as an array: of a machine integer where it is one."""
+    return (
+        np.array(number)
+        if number.bit_length() < _MACHINE_BITS
+        else np.array([number, None], dtype=object)[0:1]
+    )
 
 
 def _block_scores(queries: Grid, keys: Grid, contexts: Contexts, scale: Fraction) -> Iterator[Row]:

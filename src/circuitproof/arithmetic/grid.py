@@ -1,45 +1,62 @@
 """The one exact matrix: integers times a power of two, with a denominator per row, and one `matmul`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from circuitproof.arithmetic.digits import Integers, integer_product
+from circuitproof.arithmetic import limbs
+from circuitproof.arithmetic.limbs import Factor, Integers, Limbs, factor_of, limbs_of
 from circuitproof.errors import DeclarationError, NumericError
 
 _FLOAT32_MANTISSA = 23
 _INT64_ROOM = 62
+_PLAIN_PRODUCTS = 1 << 12
+"""Up to so many products, Python's own integers are quicker than limbs."""
+_MOST_DIGITS = 1 << 9
+"""Fewer sums than this, each of at most 2⁵³, add up within a machine integer."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Grid:
     """A matrix of rationals: entry (i, j) is numbers[i, j] · 2^exponent / denominators[i].
 
-    `numbers` holds machine integers (weights as they were read) or Python integers.
+    The numbers are machine integers (weights as they were read), Python integers, or, where they are many,
+    limbs: whatever they are, the operations below have the same values.
     """
 
-    numbers: Integers
+    content: Integers | Limbs
     exponent: int
     denominators: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if self.numbers.ndim != 2 or len(self.denominators) != len(self.numbers):  # noqa: PLR2004  # a matrix
+        shape = self.content.shape
+        if len(shape) != 2 or len(self.denominators) != shape[0]:  # noqa: PLR2004  # a matrix
             raise DeclarationError(
-                f"a grid wants a matrix and a denominator per row, got shape {self.numbers.shape} "
+                f"a grid wants a matrix and a denominator per row, got shape {shape} "
                 f"and {len(self.denominators)} denominators"
             )
 
     @property
     def shape(self) -> tuple[int, int]:
-        return (self.numbers.shape[0], self.numbers.shape[1])
+        return (self.content.shape[0], self.content.shape[1])
+
+    @property
+    def numbers(self) -> Integers:
+        """Return the numbers as machine integers or Python integers."""
+        return self.content.integers() if isinstance(self.content, Limbs) else self.content
+
+    def limbs(self) -> Limbs:
+        return self.content if isinstance(self.content, Limbs) else limbs_of(self.content)
 
     def take(self, rows: Sequence[int]) -> "Grid":
         """Return the rows at these places, in this order, repeats allowed."""
-        return Grid(self.numbers[list(rows)], self.exponent, tuple(self.denominators[row] for row in rows))
+        places = list(rows)
+        return Grid(self.content[places], self.exponent, tuple([self.denominators[row] for row in places]))
 
     def in_units(self, exponent: int) -> Integers:
         """Return the numbers as multiples of a power of two that is no larger than the grid's own."""
@@ -51,6 +68,19 @@ class Grid:
         common = even.denominators[0] if even.denominators else 1
         return Grid(even.numbers.T, even.exponent, (common,) * self.shape[1])
 
+    def transposed_factor(self) -> Factor:
+        """Return what multiplies by the transposed numbers from the right, made once."""
+        if self not in _FACTORS:
+            _FACTORS[self] = factor_of(self.numbers.T)
+        return _FACTORS[self]
+
+    def sum_of_squares(self) -> int:
+        """Return the sum of the squares of the numbers, found once."""
+        if self not in _SQUARES:
+            numbers = limbs_of(self.numbers)
+            _SQUARES[self] = int(limbs.row_products(numbers, numbers).integers().sum())
+        return _SQUARES[self]
+
     def rows(self) -> Iterator["Row"]:
         """Walk the rows as integers over a common denominator."""
         for numbers, denominator in zip(self.numbers.tolist(), self.denominators, strict=True):
@@ -58,6 +88,11 @@ class Grid:
 
     def fractions(self) -> tuple[tuple[Fraction, ...], ...]:
         return tuple(row.fractions() for row in self.rows())
+
+
+_FACTORS: WeakKeyDictionary[Grid, Factor] = WeakKeyDictionary()
+_SQUARES: WeakKeyDictionary[Grid, int] = WeakKeyDictionary()
+"""What was made of a grid: kept as long as the grid is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +109,13 @@ class Row:
         """Return the same row with numbers and denominator multiplied by `factor`."""
         return Row(tuple(number * factor for number in self.numbers), self.denominator * factor)
 
+    def reduced(self) -> "Row":
+        """Return the same row in lowest terms, of which each row of rationals has one."""
+        common = gcd(self.denominator, *self.numbers)
+        if common == 1:
+            return self
+        return Row(tuple([number // common for number in self.numbers]), self.denominator // common)
+
 
 def make_row(numbers: Sequence[int], exponent: int, denominator: int) -> Row:
     """Return the row numbers · 2^exponent / denominator."""
@@ -82,9 +124,15 @@ def make_row(numbers: Sequence[int], exponent: int, denominator: int) -> Row:
     return Row(tuple(map(int, numbers)), denominator << -exponent)
 
 
+def row_of_fractions(row: Sequence[Fraction | int]) -> Row:
+    """Return rationals over their least common denominator."""
+    common = lcm(*(entry.denominator for entry in row))
+    return Row(tuple(int(entry * common) for entry in row), common)
+
+
 def grid_of_rows(rows: Sequence[Row], columns: int) -> Grid:
     """Return a grid of rows that each have their own denominator; powers of two are kept apart."""
-    shift = min((_twos(row.denominator) for row in rows), default=0)
+    shift = min((twos(row.denominator) for row in rows), default=0)
     numbers = np.empty((len(rows), columns), dtype=object)
     for place, row in enumerate(rows):
         numbers[place] = row.numbers
@@ -92,11 +140,7 @@ def grid_of_rows(rows: Sequence[Row], columns: int) -> Grid:
 
 
 def grid_of_fractions(rows: Sequence[Sequence[Fraction]], columns: int) -> Grid:
-    made: list[Row] = []
-    for row in rows:
-        common = lcm(*(entry.denominator for entry in row))
-        made.append(Row(tuple(int(entry * common) for entry in row), common))
-    return grid_of_rows(made, columns)
+    return grid_of_rows([row_of_fractions(row) for row in rows], columns)
 
 
 def grid_of_float32(bits: npt.NDArray[np.uint32]) -> Grid:
@@ -123,14 +167,20 @@ def zeros(rows: int, columns: int) -> Grid:
 
 def add(left: Grid, right: Grid) -> Grid:
     """Return the entrywise sum; a single row is added to every row."""
-    if left.shape != right.shape:
-        left, right = _spread(left, right)
     exponent = min(left.exponent, right.exponent)
+    ours, theirs = _spread_denominators(left, right)
+    common = ours if ours == theirs else tuple(map(lcm, ours, theirs))
+    if isinstance(left.content, Limbs) or isinstance(right.content, Limbs):
+        one, other = (limbs.shift(grid.limbs(), grid.exponent - exponent) for grid in (left, right))
+        if ours != common:
+            one = limbs.multiply(one, limbs_of(_factors(common, ours)))
+        if theirs != common:
+            other = limbs.multiply(other, limbs_of(_factors(common, theirs)))
+        return Grid(limbs.add(one, other), exponent, common)
     first, second = (grid.in_units(exponent) for grid in (left, right))
-    if left.denominators == right.denominators:
-        return Grid(first + second, exponent, left.denominators)
-    common = tuple(map(lcm, left.denominators, right.denominators))
-    total = first * _factors(common, left.denominators) + second * _factors(common, right.denominators)
+    if ours == theirs:
+        return Grid(first + second, exponent, common)
+    total = first * _factors(common, ours) + second * _factors(common, theirs)
     return Grid(total, exponent, common)
 
 
@@ -168,8 +218,25 @@ def matmul(left: Grid, right: Grid) -> Grid:
         raise DeclarationError(f"cannot multiply grids of shapes {left.shape} and {right.shape}")
     even = uniform(right)
     below = even.denominators[0] if even.denominators else 1
-    numbers = integer_product(left.numbers, even.numbers)
-    return Grid(numbers, left.exponent + even.exponent, tuple(d * below for d in left.denominators))
+    product = _product(left, even.numbers, lambda: factor_of(even.numbers))
+    return Grid(product, left.exponent + even.exponent, tuple([d * below for d in left.denominators]))
+
+
+def matmul_transposed(left: Grid, weight: Grid) -> Grid:
+    """Return the product with a transposed weight, whose digits are found once."""
+    if left.shape[1] != weight.shape[1] or any(denominator != 1 for denominator in weight.denominators):
+        return matmul(left, weight.transposed())
+    product = _product(left, weight.numbers.T, weight.transposed_factor)
+    return Grid(product, left.exponent + weight.exponent, left.denominators)
+
+
+def _product(left: Grid, right: Integers, factor: Callable[[], Factor]) -> Integers | Limbs:
+    """Return a product: in Python's integers if it is small, in limbs if not."""
+    if len(left.denominators) * right.size > _PLAIN_PRODUCTS:
+        digits, numbers = factor(), left.limbs()
+        if min(len(digits.digits), len(numbers.parts)) < _MOST_DIGITS:
+            return limbs.product(numbers, digits)
+    return np.asarray(left.numbers.astype(object) @ right.astype(object))
 
 
 def uniform(grid: Grid) -> Grid:
@@ -181,13 +248,17 @@ def uniform(grid: Grid) -> Grid:
     return Grid(grid.numbers.astype(object) * factors, grid.exponent, (common,) * len(grid.denominators))
 
 
-def _spread(left: Grid, right: Grid) -> tuple[Grid, Grid]:
-    is_alike = left.shape[1] == right.shape[1]
-    if is_alike and right.shape[0] == 1:
-        return left, right.take([0] * left.shape[0])
-    if is_alike and left.shape[0] == 1:
-        return left.take([0] * right.shape[0]), right
-    raise DeclarationError(f"cannot add grids of shapes {left.shape} and {right.shape}")
+def _spread_denominators(left: Grid, right: Grid) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the denominators of two grids that are to be added, a single row's for every row."""
+    ours, theirs = left.denominators, right.denominators
+    rows = {len(ours), len(theirs)}
+    if left.shape[1] != right.shape[1] or (len(rows) > 1 and 1 not in rows):
+        raise DeclarationError(f"cannot add grids of shapes {left.shape} and {right.shape}")
+    ours, theirs = (
+        (ours * len(theirs) if len(ours) == 1 else ours),
+        (theirs * len(ours) if len(theirs) == 1 else theirs),
+    )
+    return ours, theirs
 
 
 def _factors(wanted: Sequence[int], found: Sequence[int]) -> Integers:
@@ -196,6 +267,6 @@ def _factors(wanted: Sequence[int], found: Sequence[int]) -> Integers:
     return column
 
 
-def _twos(number: int) -> int:
+def twos(number: int) -> int:
     """Return how often 2 divides a positive number."""
     return (number & -number).bit_length() - 1

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from circuitproof.arithmetic.digits import Integers
+from circuitproof.arithmetic.limbs import Integers, column
 from circuitproof.errors import NumericError
 from circuitproof.models.operators import GeluForm
 
@@ -25,8 +25,8 @@ _GUARD = 48
 _MOST_GUARD = 1 << 14
 _STEP = 8
 """An argument of exp is divided at 2^-8 and 2^-16: the exponentials of what is above are in two tables."""
-_SLOPE = Fraction("0.044715")
-_FACTOR = 2 * Fraction("0.7978845608028654")
+TANH_SLOPE = Fraction("0.044715")
+TANH_FACTOR = 2 * Fraction("0.7978845608028654")
 """The constants of GELU's form `tanh`: the second is twice √(2/π) as it is written in programs."""
 
 
@@ -44,12 +44,22 @@ def floor_exp(arguments: Integers, precision: int) -> Integers:
 
 def floor_gelu(arguments: Integers, form: GeluForm, precision: int) -> Integers:
     """Return ⌊2^p·gelu(x)⌋. Far from zero GELU is just below x, or just below zero."""
-    is_far = _far_tanh(arguments, precision) if form is GeluForm.TANH else _far_exact(arguments, precision)
+    is_far = is_far_tanh(arguments, precision) if form is GeluForm.TANH else _far_exact(arguments, precision)
     approximate = _gelu_tanh if form is GeluForm.TANH else _gelu_exact
     known = np.where(arguments > 0, arguments - 1, -1)
     known[arguments == 0] = 0
     chosen = ~is_far & (arguments != 0)
     return _floors(known, arguments, chosen, lambda some, guard: approximate(some, precision, guard))
+
+
+def floor_ln(arguments: Integers, precision: int) -> Integers:
+    """Return ⌊2^p·ln(x)⌋ for positive arguments x. Only ln 1 is an integer of units: no other is rational."""
+    if np.any(arguments <= 0):
+        raise NumericError("ln of what is not positive is wanted")
+    known: Integers = np.full(arguments.shape, 0, dtype=object)
+    return _floors(
+        known, arguments, arguments != 1 << precision, lambda some, guard: _ln(some, precision, guard)
+    )
 
 
 def _floors(
@@ -79,15 +89,35 @@ def _exp(arguments: Integers, bits: int) -> Approximation:
     the powers of s is at most 3 units off, each table less than 2 and each product less than 1; multiplied by
     numbers of at most 1.01 and 2.01 that makes less than 20.
     """
-    halvings = -(arguments // _log_two(bits))
-    rest = arguments + halvings * _log_two(bits)
-    coarse, fine = _exponentials(bits, _STEP), _exponentials(bits, 2 * _STEP)
+    halvings = -(arguments // log_two(bits))
+    rest = arguments + halvings * log_two(bits)
+    coarse, fine = exponentials(bits, _STEP), exponentials(bits, 2 * _STEP)
     first = rest >> (bits - _STEP)
     second = (rest >> (bits - 2 * _STEP)) & ((1 << _STEP) - 1)
     small = rest & ((1 << (bits - 2 * _STEP)) - 1)
     value = _powers(small, bits) * _looked_up(fine, second) >> bits
     value = value * _looked_up(coarse, first) >> bits
     return value >> halvings, 3 * halvings + 20
+
+
+def _ln(arguments: Integers, precision: int, guard: int) -> Approximation:
+    """Return ln x = k·ln 2 + 2·Σ z^(2j+1)/(2j+1), with z = (x − 2^k)/(x + 2^k) from 0 to 1/3.
+
+    Everything is rounded down. z is less than 1 unit too small, z² less than 2, and each power, which is at
+    most a ninth of the one before, less than 2; divided, a term loses less than 3. What follows the last term
+    that is not 0 is less than 4. As log 2 is less than 3/2 units too small, k·log 2 is less than 2·|k| off.
+    """
+    bits = precision + guard
+    lengths = _mapped(arguments, lambda number: number.bit_length() - 1)
+    below = _mapped(lengths, lambda length: 1 << length)
+    power = (arguments - below << bits) // (arguments + below)
+    square, total, number = power * power >> bits, power, 1
+    while power.any():
+        number += 2
+        power = power * square >> bits
+        total = total + power // number
+    doublings = lengths - precision
+    return 2 * total + doublings * log_two(bits), 3 * number + 16 + 2 * _size(doublings)
 
 
 def _powers(small: Integers, bits: int) -> Integers:
@@ -102,13 +132,11 @@ def _powers(small: Integers, bits: int) -> Integers:
 
 
 def _looked_up(table: tuple[int, ...], places: Integers) -> Integers:
-    found = np.empty(places.shape, dtype=object)
-    found[:] = [table[place] for place in places.tolist()]
-    return found
+    return column(table[place] for place in places.tolist())
 
 
 @cache
-def _exponentials(bits: int, step: int) -> tuple[int, ...]:
+def exponentials(bits: int, step: int) -> tuple[int, ...]:
     """Return exp(j/2^step) for j below 2^8, rounded down but for the last units."""
     return tuple(_series(j, step, bits + 16) >> 16 for j in range(1 << _STEP))
 
@@ -123,7 +151,7 @@ def _series(j: int, step: int, bits: int) -> int:
 
 
 @cache
-def _log_two(bits: int) -> int:
+def log_two(bits: int) -> int:
     """Return log 2 rounded down: Σ 1/(n·2ⁿ), with guard bits for its roundings."""
     guard = bits.bit_length() + 8
     return sum((1 << (bits + guard - n)) // n for n in range(1, bits + guard + 1)) >> guard
@@ -134,8 +162,8 @@ def _gelu_tanh(arguments: Integers, precision: int, guard: int) -> Approximation
     bits = precision + guard
     x, size = arguments << guard, (_size(arguments) >> precision) + 1
     cube = (x * x >> bits) * x >> bits
-    bent = x + cube * _SLOPE.numerator // _SLOPE.denominator
-    twice = bent * _FACTOR.numerator // _FACTOR.denominator
+    bent = x + cube * TANH_SLOPE.numerator // TANH_SLOPE.denominator
+    twice = bent * TANH_FACTOR.numerator // TANH_FACTOR.denominator
     decay, error = _exp(-_size(twice), bits)
     error = error + size + 6  # x², x³ and v are off by less than 1, |x| + 1 and 0.1·|x| + 4
     one = 1 << bits
@@ -143,7 +171,7 @@ def _gelu_tanh(arguments: Integers, precision: int, guard: int) -> Approximation
     return value, size * error + 2
 
 
-def _far_tanh(arguments: Integers, precision: int) -> Integers:
+def is_far_tanh(arguments: Integers, precision: int) -> Integers:
     """Say where |x|·exp(-v) is below a unit: v is at least 3/2·|x| + |x|³/15, and exp(-n) below 2^-n."""
     whole = _size(arguments) >> precision
     least = 45 * whole + 2 * whole * whole * whole
@@ -223,6 +251,8 @@ def _size(numbers: Integers) -> Integers:
 
 def _lengths(whole: Integers) -> Integers:
     """Return for each number, plus one, how many binary digits it has."""
-    found = np.empty(whole.shape, dtype=object)
-    found.ravel()[:] = [(number + 1).bit_length() for number in whole.ravel().tolist()]
-    return found
+    return _mapped(whole, lambda number: (number + 1).bit_length())
+
+
+def _mapped(numbers: Integers, function: Callable[[int], int]) -> Integers:
+    return column(map(function, numbers.ravel().tolist())).reshape(numbers.shape)

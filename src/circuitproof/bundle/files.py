@@ -7,7 +7,7 @@ from pathlib import Path
 from circuitproof.bundle.numbered import Numbering
 from circuitproof.bundle.tensors import Extract, extracts, safetensors_bytes
 from circuitproof.files.canonical import Json, canonical_json, digest_bytes, readable_json
-from circuitproof.files.reading import write_rational
+from circuitproof.files.reading import read_fields, write_rational
 from circuitproof.files.sealed import write_sealed
 from circuitproof.models.declaration import programs_to_json
 from circuitproof.proof.arithmetic import precision_to_json
@@ -19,35 +19,47 @@ DOMAIN = "domain.json"
 WEIGHTS = "weights.safetensors"
 CERTIFICATE = "certificate.json"
 CLAIM_FORMAT = "circuitproof claim 3"
+_DETACHED = "detached"
 CERTIFICATE_FORMAT = "circuitproof certificate 3"
 
 
-def write_bundle(path: Path, battery: Battery) -> None:
-    """Write a new bundle directory; it appears whole or not at all."""
-    write_sealed(path, bundle_files(battery))
+def write_bundle(path: Path, battery: Battery, *, is_detached: bool = False) -> None:
+    """Write a new bundle directory; it appears whole or not at all.
+
+    One that is detached names its tensors and holds none.
+    """
+    write_sealed(path, bundle_files(battery, is_detached=is_detached))
 
 
-def bundle_files(battery: Battery) -> Mapping[str, bytes]:
+def names_in(bundle: Path) -> frozenset[str]:
+    """Return which files a bundle has beside its manifest, by what its claim says."""
+    weights = () if is_detached(bundle) else (WEIGHTS,)
+    return frozenset({CLAIM, DOMAIN, CERTIFICATE, *weights})
+
+
+def is_detached(bundle: Path) -> bool:
+    """Say whether a bundle names its tensors and holds none."""
+    return read_fields(bundle / CLAIM).has(_DETACHED)
+
+
+def bundle_files(battery: Battery, *, is_detached: bool = False) -> Mapping[str, bytes]:
     """Return the files of a bundle, without the manifest, with only the folds that evidence refers to."""
     claim, chosen = battery.claim, extracts(battery.claim, battery.tokens)
     numbers = Numbering({prompt: place for place, prompt in enumerate(battery.shown.prompts)})
     answers: list[Json] = [_answer_to_json(answer, numbers) for answer in battery.answers]
     listed = canonical_json({**claim.task.domain_to_json(), **battery.shown.to_json()})
     domain: Json = {"digest": str(digest_bytes(listed)), "prompts": len(battery.shown)}
-    stated = readable_json(_claim_to_json(claim, domain, chosen))
+    told: dict[str, Json] = {_DETACHED: True} if is_detached else {}
+    stated = readable_json({**claim_to_json(claim, domain, chosen), **told})
     certificate: Json = {
         "format": CERTIFICATE_FORMAT,
         "claim": str(digest_bytes(stated)),
         **precision_to_json(claim.arithmetic),
-        "folds": [[write_rational(logit) for logit in fold.logits] for fold in numbers.folds],
+        "folds": [[write_rational(logit) for logit in fold.row.fractions()] for fold in numbers.folds],
         "answers": answers,
     }
-    return {
-        CLAIM: stated,
-        DOMAIN: listed,
-        WEIGHTS: safetensors_bytes(claim.frozen.file, chosen),
-        CERTIFICATE: canonical_json(certificate),
-    }
+    files = {CLAIM: stated, DOMAIN: listed, CERTIFICATE: canonical_json(certificate)}
+    return files if is_detached else {**files, WEIGHTS: safetensors_bytes(claim.frozen.file, chosen)}
 
 
 def _answer_to_json(answer: Answer, numbers: Numbering) -> Json:
@@ -59,7 +71,8 @@ def _answer_to_json(answer: Answer, numbers: Numbering) -> Json:
     }
 
 
-def _claim_to_json(claim: Claim, domain: Json, chosen: Sequence[Extract]) -> Json:
+def claim_to_json(claim: Claim, domain: Json, chosen: Sequence[Extract]) -> dict[str, Json]:
+    """Return what a bundle states of a domain and of the weights that were chosen for it."""
     frozen = claim.frozen
     return {
         "format": CLAIM_FORMAT,

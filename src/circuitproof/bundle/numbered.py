@@ -19,6 +19,7 @@ from circuitproof.proof.evidence import (
     CircuitSplit,
     EdgeSplit,
     EnclosureLeaf,
+    Evaluated,
     Evidence,
     FoldLeaf,
     Leaf,
@@ -59,10 +60,8 @@ class Numbering:
             case EdgeSplit(children) | CircuitSplit(children):
                 name = "edge" if isinstance(evidence, EdgeSplit) else "circuit"
                 return {"split": name, "children": [self.evidence(child) for child in children]}
-            case TensorSplit(digests):
-                return {"split": "tensor", "children": [{"same": str(digest)} for digest in digests]}
-            case OneTensor(name):
-                return {"tensor": name}
+            case TensorSplit() | OneTensor() | Evaluated() | Open():
+                return _unnumbered(evidence)
             case OneEdge(edge, part):
                 return {"edge": edge, "evidence": self.evidence(part)}
             case OneCircuit(circuit, part):
@@ -70,8 +69,6 @@ class Numbering:
                 return {"circuit": names, "evidence": self.evidence(part)}
             case Replay(prompts):
                 return {"replay": [self._replayed(prompt) for prompt in prompts]}
-            case Open(reason):
-                return {"open": reason}
             case _:
                 return self._cases(evidence)
 
@@ -136,6 +133,21 @@ class Numbering:
 
     def _fold(self, fold: Fold) -> int:
         return self.folds.setdefault(fold, len(self.folds))
+
+
+def _unnumbered(evidence: TensorSplit | OneTensor | Evaluated | Open) -> Json:
+    """Return evidence that names no prompt and no fold."""
+    match evidence:
+        case TensorSplit(digests):
+            return {"split": "tensor", "children": [{"same": str(digest)} for digest in digests]}
+        case OneTensor(name):
+            return {"tensor": name}
+        case Evaluated(prompts):
+            return {"evaluated": prompts}
+        case Open(reason):
+            return {"open": reason}
+        case _:
+            assert_never(evidence)
 
 
 def _answer(answer: Label | int | TokenClass | Fraction | tuple[int, int]) -> dict[str, Json]:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias, assert_never
 
-from circuitproof.errors import DeclarationError
+from circuitproof.errors import DeclarationError, InputError
 from circuitproof.files.canonical import Json
 from circuitproof.tasks.domain import Prompt
 
@@ -99,6 +99,12 @@ class Counterfactual:
     @cached_property
     def partners(self) -> Mapping[Prompt, Prompt]:
         return dict(self.pairs)
+
+    def partner_of(self, prompt: Prompt) -> Prompt:
+        """Return the partner of a prompt, which must have one."""
+        if prompt not in self.partners:
+            raise InputError(f"prompt {list(prompt)} has no partner; counterfactual ablation wants one")
+        return self.partners[prompt]
 
     @cached_property
     def _hash(self) -> int:

@@ -6,7 +6,7 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from circuitproof.bundle.files import CERTIFICATE, CLAIM, DOMAIN, WEIGHTS
+from circuitproof.bundle.files import names_in
 from circuitproof.claims.file import ClaimsFile
 from circuitproof.claims.places import BUNDLE, RECORD, ProofFolder, is_meant, proofs_in
 from circuitproof.errors import InputError
@@ -59,7 +59,7 @@ def _name_beside(claims: Path, path: Path) -> str:
 def _proof_files(proof: ProofFolder, at: str) -> Iterator[tuple[str, bytes]]:
     if not proof.is_there:
         raise InputError(f"claim {proof.claim.name!r} is not proved in {proof.folder.parent}; prove it first")
-    check_seal(proof.bundle, frozenset({CLAIM, DOMAIN, WEIGHTS, CERTIFICATE}))
+    check_seal(proof.bundle, names_in(proof.bundle))
     if not is_meant(proof):
         raise InputError(f"{proof.folder} holds the proof of another claim; prove {proof.claim.name!r} first")
     for name in (RECORD, *(f"{BUNDLE}/{path.name}" for path in sorted(proof.bundle.iterdir()))):

@@ -26,7 +26,9 @@ from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.loading import load_task
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.checker import declared, run_checker
-from circuitproof_check.main import Outcome, Report
+from circuitproof_check.main import UNHELD, Outcome, Report
+
+_UNHELD = "its bundle holds no weights: say where the model is, --where NAME=DIR"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,12 @@ class CheckedClaim:
 
     @property
     def uncompared(self) -> str:
-        """Say what the bundle was not compared with though it is about it; nothing where all was there."""
+        """Say what the bundle was not compared with though it is about it; nothing where all was there.
+
+        A detached bundle without its model has no verdict that could be about other weights.
+        """
+        if self.report.reason == _UNHELD:
+            return ""
         models = (
             (("model", self.against),)
             if self.claim.base is None
@@ -207,6 +214,8 @@ def _read_report(said: str) -> Report:
 
 def _compared(report: Report, proof: ProofFolder, *, has_models: bool) -> Report:
     """Return the report on a bundle, which is invalid if it states another claim than the file does."""
+    if report.reason == UNHELD:
+        return replace(report, reason=_UNHELD)
     if not report.claim or is_meant(proof, has_models=has_models):
         return report
     reason = "the bundle states another claim than the claims file: another circuit, task or property"

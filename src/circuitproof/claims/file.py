@@ -131,6 +131,7 @@ def _read_claim(folder: Path, models: Mapping[str, StatedModel], fields: Fields)
         fewest=_read_fewest(folder, fields, expected),
         base=_read_base(models, fields, expected),
         expected=expected,
+        is_detached=fields.has("detached") and fields.boolean("detached"),
         operations=fields.integer("operations", least=1) if fields.has("operations") else None,
     )
 
@@ -148,15 +149,18 @@ def _read_expected(fields: Fields) -> Mapping[Kind, Verdict]:
 
 
 def _read_properties(fields: Fields, kinds: Sequence[Kind]) -> tuple[Property, ...]:
+    bounds = fields.texts("bounds") if fields.has("bounds") else ()
     epsilon = fields.value("epsilon") if fields.has("epsilon") else None
     if epsilon is not None and not isinstance(epsilon, str | int):
         fields.rational("epsilon")  # which refuses what is neither
-    if not kinds and epsilon is None:
+    if not kinds and epsilon is None and not bounds:
         return ()
     if not kinds:
-        raise InputError(f"{fields.where}: an epsilon is given, but robustness is not among what is expected")
+        idle = "bounds are given, but what they are of" if bounds else "an epsilon is given, but robustness"
+        raise InputError(f"{fields.where}: {idle} is not among what is expected")
     try:
-        return parse_properties(kinds, None if epsilon is None else str(epsilon), fields.where)
+        size = None if epsilon is None else str(epsilon)
+        return parse_properties(kinds, size, fields.where, bounds=bounds)
     except InputError as error:
         raise (
             error if str(error).startswith(fields.where) else InputError(f"{fields.where}: {error}")

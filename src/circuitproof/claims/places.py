@@ -4,19 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from circuitproof.bundle.files import CLAIM, WEIGHTS
+from circuitproof.bundle.files import CLAIM, WEIGHTS, claim_to_json, is_detached
 from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.claims.file import ClaimsFile
 from circuitproof.claims.stated import StatedClaim
 from circuitproof.errors import InputError
-from circuitproof.files.canonical import Json, refuse_unwritable
+from circuitproof.files.canonical import refuse_file, refuse_unwritable
 from circuitproof.files.codec import PositiveInt
 from circuitproof.files.reading import read_fields
 from circuitproof.files.records import read_record
 from circuitproof.files.sealed import MANIFEST
-from circuitproof.forward.frozen import Frozen, open_weights
+from circuitproof.forward.frozen import Frozen, WeightFile, open_weights
 from circuitproof.models.architecture import read_architecture
-from circuitproof.models.declaration import Declaration, programs_to_json, read_program_lines
+from circuitproof.models.declaration import Declaration, read_program_lines
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.properties.catalogue import read_property
 from circuitproof.proof.properties.kinds import Kind
@@ -24,6 +24,8 @@ from circuitproof.proof.properties.lesion_identity import LesionIdentity
 from circuitproof.proof.verdict import Battery, Verdict
 
 BUNDLE, RECORD = "bundle", "proved.json"
+_STATED = ("architecture", "programs", "circuit", "task")
+"""What two bundles of the same claim about other weights have in common, beside properties alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,15 @@ class ProofFolder:
         if not self.folder.exists():
             return False
         if self.is_there and is_bundle_of(self.bundle, claim):
-            return True
+            if is_detached(self.bundle) is self.claim.is_detached:
+                return True
+            held = "holds no weights" if is_detached(self.bundle) else "holds weights"
+            if not force:
+                raise InputError(
+                    f"{self.bundle} {held}, otherwise than the claims file says (detached); give --force to "
+                    "prove it again, or choose another place"
+                )
+            return False
         names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else {""}
         if names != {BUNDLE, RECORD}:
             raise InputError(f"{self.folder} is there and no proof of ours; choose another place")
@@ -100,8 +110,7 @@ def proofs_in(folder: Path, file: ClaimsFile) -> tuple[ProofFolder, ...]:
 
 def refuse_place(folder: Path) -> None:
     """Refuse a folder in which no proofs can be written: a file, or one whose files are sealed."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file, want a folder; choose another place")
+    refuse_file(folder)
     if (folder / MANIFEST).exists():
         raise InputError(f"{folder} is a sealed folder, in which nothing is written; choose another place")
     refuse_unwritable(folder / RECORD)
@@ -112,7 +121,8 @@ def model_in(bundle: Path) -> Frozen:
     stated = read_fields(bundle / CLAIM)
     architecture = read_architecture(stated.fields("architecture"))
     programs = read_program_lines(stated.fields("programs"), architecture)
-    return Frozen(Declaration(architecture, programs, None), open_weights(bundle / WEIGHTS))
+    held = WeightFile(bundle, b"", {}) if is_detached(bundle) else open_weights(bundle / WEIGHTS)
+    return Frozen(Declaration(architecture, programs, None), held)
 
 
 def identity_in(bundle: Path) -> LesionIdentity | None:
@@ -150,15 +160,12 @@ def is_bundle_of(bundle: Path, claim: Claim) -> bool:
 
 def is_stated_in(bundle: Path, claim: Claim) -> bool:
     """Say whether a bundle states this claim, of whatever weights."""
-    stated, frozen = read_fields(bundle / CLAIM), claim.frozen
-    wanted: dict[str, Json] = {
-        "architecture": frozen.architecture.to_json(),
-        "programs": programs_to_json(frozen.programs),
-        "circuit": claim.circuit.in_claim(),
-        "task": claim.task.in_claim(),
-        "properties": [prop.to_json() for prop in claim.properties],
-    }
-    return all(stated.value(key) == value for key, value in wanted.items())
+    stated, wanted = read_fields(bundle / CLAIM), claim_to_json(claim, None, ())
+    listed = [{key: one.value(key) for key in one.keys()} for one in stated.tables("properties")]  # noqa: SIM118  # Fields is not a mapping
+    return all(stated.value(key) == wanted[key] for key in _STATED) and (
+        len(listed) == len(claim.properties)
+        and all(prop.is_stated_as(one) for prop, one in zip(claim.properties, listed, strict=True))
+    )
 
 
 def changed_kinds(expected: Mapping[Kind, Verdict], found: Mapping[str, Verdict]) -> tuple[Kind, ...]:

@@ -98,7 +98,7 @@ def prove_one(proof: ProofFolder, claim: Claim) -> None:
         seconds = time.perf_counter() - begun
 
         def fill(folder: Path) -> None:
-            write_bundle(folder / BUNDLE, battery)
+            write_bundle(folder / BUNDLE, battery, is_detached=proof.claim.is_detached)
             write_record(folder / RECORD, record_of(battery, seconds))
 
         write_directory(proof.folder, fill)

@@ -95,6 +95,8 @@ class StatedClaim:
     base: StatedModel | None = None
     """Of the lesion identity, if it is claimed: the model that this one was built on."""
     expected: Mapping[Kind, Verdict]
+    is_detached: bool = False
+    """Whether its bundle names the tensors of the model and holds none."""
     operations: int | None = None
     """How much work the checker may do; without it as much as is usual for a bundle of its size."""
 

@@ -72,6 +72,10 @@ def _show_row(row: "GalleryModel") -> None:
     show_line(f"claim: {row.claim}")
     show_line(f"weights: {row.original} of {row.address} at {row.commit}, SHA-256 {row.sha256}")
     show_line(f"circuitproof gallery {row.name} --weights WEIGHTS, where WEIGHTS is {row.wants}")
+    if row.kept is not None:
+        model = f"build/gallery/{row.name}/model"
+        show_line("its proofs are kept in the repository without weights, and judged against those by")
+        show_line(f"circuitproof claims check {row.kept} --where {row.name}={model}")
 
 
 def _show_kept(row: "KeptModel") -> None:

@@ -10,6 +10,7 @@ from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import Continued, Sealed
 from circuitproof.proof.effort import Method
 from circuitproof.proof.properties.kinds import Kind
+from circuitproof.tasks.candidates import AskedCandidates
 
 TaskSpecs = TypeVar("TaskSpecs", str, list[str])
 
@@ -65,6 +66,13 @@ RecipeFile = Annotated[Path, Argument(metavar="RECIPE", help="A recipe file.")]
 RunFolderOption = Annotated[
     Path | None, Option("--out", help="The run's folder. [default: build/NAME]"), Continued()
 ]
+
+
+def run_folder(out: Path | None, name: str) -> Path:
+    """Return the folder of a recipe's run: the one that is given, or one of its name."""
+    return out or Path("build") / name
+
+
 _TASK = "A task by name, or its file (.toml or .json)"
 Tasks = Annotated[list[str], Option("--task", help=f"{_TASK}; repeat for several.", callback=known_tasks)]
 CircuitFiles = Annotated[
@@ -119,9 +127,21 @@ Properties = Annotated[
     list[Kind] | None,
     Option(
         "--property",
-        help="What to claim; repeat for several. [default: equivalence, invariance, necessity, with "
-        "--epsilon robustness, and with --agrees-with agreement]",
+        help="What to claim; repeat for several. [default: what --bound is of, or equivalence, invariance, "
+        "necessity; with --epsilon robustness, and with --agrees-with agreement]",
     ),
+]
+BoundTexts = Annotated[
+    list[str] | None,
+    Option(
+        "--bound",
+        help="What to claim of a count or a measure: 'accuracy >= 4046', 'loss <= 0.13', 'mean difference >= "
+        "2.5', 'least difference >= 0', 'recovered >= 0.9'; repeat for several. [default: what is found]",
+    ),
+]
+CandidatesOption = Annotated[
+    AskedCandidates | None,
+    Option("--candidates", help="With 'all', every token may be the answer. [default: the task's]"),
 ]
 Epsilon = Annotated[str | None, Option("--epsilon", help="The size of perturbations, such as 1/100.")]
 PatternText = Annotated[
@@ -148,6 +168,13 @@ Deadline = Annotated[
         help="End after so many seconds with what is known by then; the rest is undecided.",
         callback=_refuse_nan,
         show_default=False,
+    ),
+]
+DetachedOption = Annotated[
+    bool,
+    Option(
+        "--detached",
+        help="Leave the weights out of the bundle: whoever checks it gives the model with --against.",
     ),
 ]
 BundleOut = Annotated[

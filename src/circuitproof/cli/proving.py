@@ -14,10 +14,13 @@ from circuitproof.cli.options import (
     AgreesWith,
     AsJson,
     At,
+    BoundTexts,
     BudgetOption,
     BundleOut,
+    CandidatesOption,
     CircuitFile,
     Deadline,
+    DetachedOption,
     DeviceOption,
     Epsilon,
     LimitsOption,
@@ -41,6 +44,8 @@ from circuitproof.proof.properties.kinds import Kind
 from circuitproof.solvers.choices import Asking, Branching, Engine
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from circuitproof.proof.effort import Pace
     from circuitproof.proof.properties.property import Property
     from circuitproof.verbs.minimality import Minimality
@@ -53,6 +58,8 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     task: TaskName,
     circuit: CircuitFile = None,
     properties: Properties = None,
+    bounds: BoundTexts = None,
+    candidates: CandidatesOption = None,
     agrees_with: AgreesWith = None,
     epsilon: Epsilon = None,
     at: At = "logits input",
@@ -73,24 +80,28 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     measure_floats: MeasureFloats = False,
     device: DeviceOption = DeviceChoice.CPU,
     out: BundleOut = None,
+    detached: DetachedOption = False,
     as_json: AsJson = False,
 ) -> None:
     """Prove or refute what a circuit does on a task, in exact or enclosed numbers, with evidence to check."""
     from circuitproof.verbs.verification import PerturbationSite, Request
 
     place = PerturbationSite(at, positions)
-    _refuse_idle(context, epsilon, engine, method)
-    _refuse_unsearched(given(context, "method", "budget"), model, place)
+    _refuse_idle(context, engine, method, model, place)
+    if out is None:
+        refuse_idle(given(context, "detached"), "there is no --out, and so no bundle")
     request = Request(
         model=model,
         circuit=circuit,
         task=task,
         ablation=ablation,
-        properties=_properties(properties, epsilon, agrees_with, model),
+        properties=_properties(properties, epsilon, agrees_with, model, bounds or ()),
         place=place,
         effort=Effort(method, budget, regions, listed, precision),
+        candidates=candidates,
         pattern=pattern,
         find_limits=limits,
+        is_detached=detached,
         only_of_patterns=given(context, "regions", "listed"),
         only_of_lists=given(context, "measure_floats", "method", "budget", "precision"),
     )
@@ -101,17 +112,24 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
 
 
 def _properties(
-    kinds: list[Kind] | None, epsilon: str | None, agrees_with: Path | None, model: Path
+    kinds: list[Kind] | None,
+    epsilon: str | None,
+    agrees_with: Path | None,
+    model: Path,
+    bounds: "Sequence[str]",
 ) -> "tuple[Property, ...]":
     from circuitproof.verbs.asked import circuit_beside
     from circuitproof.verbs.verification import parse_properties
 
-    return parse_properties(kinds or [], epsilon, agrees_with=circuit_beside(agrees_with, model))
+    other = circuit_beside(agrees_with, model)
+    return parse_properties(kinds or [], epsilon, agrees_with=other, bounds=bounds)
 
 
-def _refuse_idle(context: Context, epsilon: str | None, engine: Engine, method: Method) -> None:
+def _refuse_idle(
+    context: Context, engine: Engine, method: Method, model: Path, place: "PerturbationSite"
+) -> None:
     """Refuse options that do nothing: without an epsilon, floats or a solver, beside one, or by a method."""
-    if epsilon is None:
+    if not given(context, "epsilon"):
         refuse_idle(given(context, "at", "positions", "method", "budget"), "there is no --epsilon")
     if method is Method.BRANCH:
         refuse_idle(given(context, "budget"), f"--method {method} does not divide the ball")
@@ -119,10 +137,11 @@ def _refuse_idle(context: Context, epsilon: str | None, engine: Engine, method: 
         refuse_idle(given(context, "device"), "torch computes nothing without --measure-floats")
     if engine is Engine.EXACT:
         refuse_idle(given(context, "anchors", "seconds", "branches"), "no solver is asked (--engine)")
-        return
-    refuse_idle(given(context, "measure_floats", "limits"), f"--engine {engine} only compares answers")
+    else:
+        refuse_idle(given(context, "measure_floats", "limits"), f"--engine {engine} only compares answers")
     if not engine.is_exact:
         refuse_idle(given(context, "method", "budget"), f"--engine {engine} leaves the exact engine out")
+    _refuse_unsearched(given(context, "method", "budget"), model, place)
 
 
 def _refuse_unsearched(flags: tuple[str, ...], model: Path, place: "PerturbationSite") -> None:
@@ -142,20 +161,15 @@ def _show_answers(
     as_json: bool,
 ) -> NoReturn:
     from circuitproof.nn.devices import device_of
+    from circuitproof.nn.measuring import verify_in_floats
     from circuitproof.proof.verdict import EXIT_CODES
     from circuitproof.reports.results import verification_said
-    from circuitproof.verbs.verification import Unmeasured
-    from circuitproof.verbs.verification import verify as answer
+    from circuitproof.verbs.floats import Unmeasured
 
     device = None if measured_on is None else device_of(measured_on)
 
     def work(pace: "Pace") -> "Verification":
-        found = answer(request.at(pace), out)
-        if device is None:
-            return found
-        from circuitproof.nn.measuring import measured
-
-        return measured(found, pace, device)
+        return verify_in_floats(request.at(pace), out, device)
 
     found = show_kept(work, printing(verification_said), out, deadline, as_json=as_json)
     if isinstance(found.floats, Unmeasured):
@@ -166,14 +180,12 @@ def _show_answers(
 
 
 def _show_bound(found: "Verification", model: Path) -> None:
-    """Say how the checker is told to do more than it usually does, where cut edges make that needed."""
-    from circuitproof.circuits.ablation import Zero
-
-    if found.bundle is None or isinstance(found.battery.claim.circuit.ablation, Zero):
+    """Say how the checker is told to do more than it usually does, where that is needed."""
+    if found.bundle is None:
         return
     from circuitproof.reports.checking_work import bound_needed
 
-    if (command := bound_needed(found.bundle, model)) is not None:
+    if (command := bound_needed(found.bundle, model, found.battery.claim)) is not None:
         show_note(f"checking this bundle is more work than the checker does unless told: {command}")
 
 

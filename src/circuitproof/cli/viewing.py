@@ -78,7 +78,12 @@ def explain(  # noqa: PLR0913, PLR0917  # what is asked, of what, and within whi
     ],
     bundle: Annotated[Path, Option("--bundle", help="A bundle directory.")],
     model: Annotated[
-        Path | None, Option("--model", help="The bundle's model: its tokenizer reads PROMPT as text.")
+        Path | None,
+        Option(
+            "--model",
+            "--against",
+            help="The bundle's model: its tokenizer reads PROMPT as text; a detached bundle has its weights.",
+        ),
     ] = None,
     deadline: Deadline = 10.0,
     operations: Operations = None,
@@ -97,7 +102,7 @@ def explain(  # noqa: PLR0913, PLR0917  # what is asked, of what, and within whi
 
     with paced(deadline, as_json=as_json) as pace:
         reader = None if model is None else read_declaration(model)
-        found = explain_it(tell(bundle, Beside(operations=operations)), prompt, pace, reader)
+        found = explain_it(tell(bundle, Beside(model, operations=operations)), prompt, pace, reader)
     show_result(
         found, lambda explained: show_text(f"{text_of(explanation_said(explained))}\n"), as_json=as_json
     )

@@ -152,6 +152,12 @@ def refuse_existing(*paths: Path | None) -> None:
         refuse_unwritable(path)
 
 
+def refuse_file(folder: Path) -> None:
+    """Refuse a file where a folder is wanted."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file, want a folder; choose another place")
+
+
 def refuse_unwritable(path: Path) -> None:
     """Try to write where a path is to be, in the nearest folder that is there, which must not be sealed."""
     refuse_sealed(path)

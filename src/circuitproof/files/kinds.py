@@ -49,7 +49,7 @@ _MARKS: Mapping[FileKind, tuple[str, ...]] = {
     FileKind.TRAINING: ("architecture data training",),
     FileKind.REMOVAL: ("source schedule fold",),
     FileKind.PROTOCOL: ("model method generations",),
-    FileKind.STUDY: ("removal localisation generations",),
+    FileKind.STUDY: ("localisation generations",),
     FileKind.DISTILLATION: ("source extraction healing",),
     FileKind.CONSTRUCTION: ("artifacts calibration",),
     FileKind.SURROGATE: ("studies",),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from circuitproof.errors import CircuitproofError, InputError
-from circuitproof.files.canonical import Digest, nearest_folder, refuse_unwritable
+from circuitproof.files.canonical import Digest, nearest_folder, refuse_file, refuse_unwritable
 from circuitproof.files.devices import CPU, Device, kind_of
 from circuitproof.files.locked import locked
 from circuitproof.files.records import read_record, write_record
@@ -107,8 +107,7 @@ def begin_run(  # noqa: PLR0913, PLR0917  # what a run is, and what its stages w
 
 def _refuse_occupied(folder: Path) -> None:
     """Refuse a place where no run may begin; a kill can have left there what comes before the mark."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file, want a folder; choose another place")
+    refuse_file(folder)
     names = [path.name for path in folder.iterdir()] if folder.exists() else []
     if MARK not in names and not all(name.startswith(f".{MARK}.") for name in names):
         raise InputError(f"{folder} is not empty and no run of ours; choose another place")

@@ -177,7 +177,8 @@ class Cells(Generic[P]):
         self._biases = biases
         self._embedding = embedding
         self._numbers: dict[tuple[StageTarget, tuple[InputPart, ...]], int] = {}
-        self._known: dict[tuple[int, P], int] = {}
+        self._known: defaultdict[int, dict[P, int]] = defaultdict(dict)
+        self._inputs: defaultdict[int, dict[P, int]] = defaultdict(dict)
         self._stand_ins: dict[Node, int] = {}
         self._substitutes: dict[tuple[StageTarget, Hashable], int] = {}
 
@@ -193,17 +194,19 @@ class Cells(Generic[P]):
 
     def cell(self, stage: int, place: P) -> int:
         """Return the row of a stage that a place leads to."""
-        key = (stage, place)
-        if key not in self._known:
-            for number, places in self._needed(stage, place):
-                for needed in places:
-                    self._known[number, needed] = self._row(self.stages[number], needed)
-        return self._known[key]
+        self._find_rows(stage, [place])
+        return self._known[stage][place]
 
     def cells(self, variant: Variant, places: Sequence[P]) -> tuple[int, tuple[int, ...]]:
         """Return a circuit's logits stage and the row of it that decides each place."""
         stage = self.logits_stage(variant)
-        return stage, tuple(self.cell(stage, place) for place in places)
+        self._find_rows(stage, places)
+        known = self._known[stage]
+        return stage, tuple(known[place] for place in places)
+
+    def count(self) -> int:
+        """Return how many rows are needed of all stages."""
+        return sum(len(stage.outputs) for stage in self.stages)
 
     def alone(self, stage: int, row: int) -> "Cells[P]":
         """Return the stages before this one as they are, and of this one a single row."""
@@ -269,23 +272,34 @@ class Cells(Generic[P]):
         for source in sources:
             yield from self._embedding if source == EMBED else (StagePart(numbers[source]),)
 
-    def _needed(self, stage: int, place: P) -> Iterator[tuple[int, Iterable[P]]]:
-        """Return the stages, in order, and the places whose rows must be found for that of one.
+    def _find_rows(self, stage: int, places: Iterable[P]) -> None:
+        """Find the rows that places lead to, and before them all that those read."""
+        for number, needed in self._needed(stage, places):
+            known = self._known[number]
+            for place in needed:
+                known[place] = self._row(number, place)
+
+    def _needed(self, stage: int, places: Iterable[P]) -> Iterator[tuple[int, Iterable[P]]]:
+        """Return the stages, in order, and the places whose rows must be found for those of one.
 
         Stages are numbered in the order of computation: the last is followed back first, and found last.
         """
-        needed: dict[int, dict[P, None]] = {stage: {place: None}}
-        followed, left = list[int](), [-stage]
+        needed = {stage: self._unknown(stage, places)}
+        followed, left = list[int](), [-stage] if needed[stage] else []
         while left:
             followed.append(-heappop(left))
             read = self.stages[followed[-1]]
-            for number, places in self._reads(read, needed[followed[-1]]):
-                unknown = [one for one in places if (number, one) not in self._known]
+            for number, some in self._reads(read, needed[followed[-1]]):
+                unknown = self._unknown(number, some)
                 if unknown and number not in needed:
                     heappush(left, -number)
                 if unknown:
-                    needed.setdefault(number, {}).update(dict.fromkeys(unknown))
+                    needed.setdefault(number, {}).update(unknown)
         return ((number, needed[number]) for number in reversed(followed))
+
+    def _unknown(self, stage: int, places: Iterable[P]) -> dict[P, None]:
+        known = self._known[stage]
+        return dict.fromkeys(place for place in places if place not in known)
 
     def _reads(self, stage: Stage, places: Iterable[P]) -> Iterator[tuple[int, Iterable[P]]]:
         """Return the stages that one reads, and the places at which it does."""
@@ -308,54 +322,62 @@ class Cells(Generic[P]):
             found.update(dict.fromkeys(read))
         return list(found)
 
-    def _row(self, stage: Stage, place: P) -> int:
-        match stage.node:
+    def _row(self, number: int, place: P) -> int:
+        match self.stages[number].node:
             case Head() as head:
-                return self._attended(stage, head, place)
+                return self._attended(number, head, place)
             case StandIn():
-                return self._substituted(stage, place)
+                return self._substituted(number, place)
             case _:
-                return self._input(stage, place)
+                return self._sum(self.stages[number], place)
 
-    def _attended(self, stage: Stage, head: Head, place: P) -> int:
-        mark, attended = self._binding.mark(place), self._binding.attended(head, place)
+    def _attended(self, number: int, head: Head, place: P) -> int:
+        stage, mark = self.stages[number], self._binding.mark(place)
+        attended = self._binding.attended(head, place)
         if attended is not None:
-            return stage.mixes.place(self._mix(stage, attended), mark)
+            return stage.mixes.place(self._mix(number, attended), mark)
         keys, (_, at) = self._binding.keys(place), self._binding.end(place)
         if stage.ports:
-            query, key, value = stage.ports
-            known, mixed = (tuple(self.cell(port, one) for one in keys) for port in (key, value))
-            return stage.contexts.place(Context(self.cell(query, place), known, mixed, at), mark)
-        inputs = tuple(self._input(stage, key) for key in keys)
+            query, key, value = (self._known[port] for port in stage.ports)
+            known, mixed = (tuple(port[one] for one in keys) for port in (key, value))
+            return stage.contexts.place(Context(query[place], known, mixed, at), mark)
+        inputs = tuple(self._input(number, key) for key in keys)
         return stage.contexts.place(Context(inputs[at], inputs, inputs, at), mark)
 
-    def _substituted(self, stage: Stage, place: P) -> int:
-        found = self._binding.substitute(place)
+    def _substituted(self, number: int, place: P) -> int:
+        stage, found = self.stages[number], self._binding.substitute(place)
         key = (stage.node, found.name)
         if key not in self._substitutes:
-            self._substitutes[key] = stage.mixes.place(self._mix(stage, found.mix), 0)
+            self._substitutes[key] = stage.mixes.place(self._mix(number, found.mix), 0)
         return self._substitutes[key]
 
-    def _mix(self, stage: Stage, attended: Sequence[tuple[P, Fraction]]) -> RationalRow:
+    def _mix(self, number: int, attended: Sequence[tuple[P, Fraction]]) -> RationalRow:
         weights: defaultdict[int, Fraction] = defaultdict(Fraction)
         for key, weight in attended:
-            weights[self._input(stage, key)] += weight
+            weights[self._input(number, key)] += weight
         return tuple(sorted(weights.items()))
 
-    def _input(self, stage: Stage, place: P) -> int:
-        terms = tuple(self._term(part, place) for part in stage.parts)
+    def _input(self, number: int, place: P) -> int:
+        """Return the input of a stage whose outputs are made of several."""
+        known = self._inputs[number]
+        if (row := known.get(place)) is None:
+            row = known[place] = self._sum(self.stages[number], place)
+        return row
+
+    def _sum(self, stage: Stage, place: P) -> int:
+        terms = tuple([self._term(part, place) for part in stage.parts])
         return stage.inputs.place(terms, self._binding.mark(place))
 
     def _term(self, part: InputPart, place: P) -> int:
         match part:
+            case StagePart() | PortPart():
+                return self._known[part.stage][place]
             case TokenPart():
                 return self.tokens.setdefault(self._binding.end(place)[0], len(self.tokens))
             case PositionPart():
                 return self.positions.setdefault(self._binding.end(place)[1], len(self.positions))
             case BiasPart():
                 return 0
-            case StagePart(stage) | PortPart(stage):
-                return self.cell(stage, place)
             case _:
                 assert_never(part)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Generic, TypeAlias, assert_never
 
@@ -27,6 +27,8 @@ from circuitproof.models.architecture import ROTARY_TABLES
 
 _Map: TypeAlias = tuple[Grid, Grid | None]
 """An affine map by its tensors: the weight, and the bias if it has one."""
+_PartColumns: TypeAlias = list[tuple[InputPart, tuple[int, ...]]]
+"""Parts of a stage, each with the row that every input takes of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,37 @@ class Forward(Generic[V, W]):
     disturbance: Disturbance[V] | None = None
     may_split: bool = True
     """Whether a linear map may be applied to the parts of sums first, where those are fewer."""
+    sums: list[tuple[_PartColumns, V]] = field(
+        default_factory=list[tuple[_PartColumns, V]], init=False, repr=False, compare=False
+    )
+    """What was added up last, without shared biases and with them, and the sums."""
 
     def residual(self, number: int, outputs: Mapping[int, V]) -> V:
         """Return the sums that a stage reads, before anything is added to them and before its norm."""
         stage = self.cells.stages[number]
         if not stage.parts:
             return self.arithmetic.constant(zeros(len(stage.inputs), self.frozen.architecture.width))
-        pairs = zip(stage.parts, _columns(stage), strict=True)
-        return reduce(self.arithmetic.add, [self._rows(part, column, outputs) for part, column in pairs])
+        columns = list(zip(stage.parts, map(tuple, _columns(stage)), strict=True))
+        columns.sort(key=lambda column: isinstance(column[0], BiasPart))
+        found, total = self._known_sum(columns)
+        for count, (part, column) in enumerate(columns[found:], start=found + 1):
+            added = self._rows(part, column, outputs)
+            total = added if total is None else self.arithmetic.add(total, added)
+            if not isinstance(part, BiasPart):
+                self.sums[:] = [(columns[:count], total)]
+        assert total is not None  # noqa: S101  # there are parts
+        self.sums[1:] = [(columns, total)]
+        return total
+
+    def _known_sum(self, columns: _PartColumns) -> tuple[int, V | None]:
+        """Return the sum that was made last, and of how many parts, if just these come first here.
+
+        The heads of a layer read the same rows, and the next layer a few more; shared biases come last.
+        """
+        for known, total in reversed(self.sums):
+            if known == columns[: len(known)]:
+                return len(known), total
+        return 0, None
 
     def read(self, number: int, outputs: Mapping[int, V]) -> Read[V, W]:
         """Return what a stage makes of what earlier ones hand on, up to where it bends."""

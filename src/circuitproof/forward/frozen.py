@@ -20,6 +20,8 @@ from circuitproof.models.declaration import DECLARATION, WEIGHTS, Declaration, P
 
 _LENGTH = struct.Struct("<Q")
 BYTES_PER_NUMBER = 4
+_MOST_NUMBERS = 1 << 24
+"""How many weights are held at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Frozen:
     declaration: Declaration
     file: WeightFile
     read: dict[str, Grid] = field(default_factory=dict[str, Grid], repr=False, compare=False)
-    """The whole tensors read so far."""
+    """The whole tensors read last."""
 
     @property
     def architecture(self) -> Architecture:
@@ -95,9 +97,13 @@ class Frozen:
         return self.architecture.graph
 
     def tensor(self, name: str) -> Grid:
-        """Return a whole tensor, read once."""
+        """Return a whole tensor: read once in a small model; of a large one only the last read are held."""
         if name not in self.read:
             self.read[name] = self.file.grid(name)
+            held = sum(prod(grid.shape) for grid in self.read.values())
+            for earlier in list(self.read)[:-1]:
+                if held > _MOST_NUMBERS:
+                    held -= prod(self.read.pop(earlier).shape)
         return self.read[name]
 
     def bias(self, name: str) -> Grid | None:

@@ -28,9 +28,7 @@ class SubstitutedBinding(Binding[PrefixWithPartner]):
         ablation = self._ablation
         if isinstance(ablation, Mean):
             return prompt[:length], len(prompt) if ablation.over is Pooling.POSITION else None
-        if prompt not in ablation.partners:
-            raise InputError(f"prompt {list(prompt)} has no partner; counterfactual ablation wants one")
-        return cut((prompt, ablation.partners[prompt]), length)
+        return cut((prompt, ablation.partner_of(prompt)), length)
 
     def end(self, place: PrefixWithPartner) -> tuple[int, int]:
         return self._plain.end(place[0])

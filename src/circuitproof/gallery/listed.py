@@ -27,6 +27,8 @@ class GalleryModel:
     """What --weights is to be."""
     layout: str
     """The module of this package that converts it."""
+    kept: str | None = None
+    """The claims file in the repository beside which the row's bundles are kept, without weights."""
 
     def claims(self) -> dict[str, bytes]:
         """Return the row's claims file and the files beside it."""
@@ -49,6 +51,7 @@ class GalleryModel:
             "original": self.original,
             "sha256": self.sha256,
             "weights": self.wants,
+            "claims": self.kept,
         }
 
 
@@ -120,6 +123,7 @@ ROWS: tuple[GalleryModel | KeptModel, ...] = (
         sha256="2da3057475e43904c698f403ab5338f8e4a59d7a0fda7564b1e46a64bdb10df3",
         wants=_FOLDER,
         layout="release",
+        kept="evidence/gallery/program-healed/claims.toml",
     ),
     KeptModel(
         name="code-lm",

@@ -18,6 +18,7 @@ from circuitproof.importers.hf_layout import CONFIG, zeros
 from circuitproof.importers.stored import (
     Array,
     StoredTensors,
+    count_layers,
     open_tensors,
     refuse_links,
     refuse_other_tensors,
@@ -117,7 +118,7 @@ def _architecture(theirs: StoredTensors, fields: Fields, activation: Activation,
     return Architecture(
         vocabulary=vocabulary,
         context=_matrix(theirs, "wpe.weight", where)[0],
-        layers=max(1, len({int(found[1]) for name in theirs if (found := _BLOCK.match(name))})),
+        layers=max(1, count_layers(theirs, _BLOCK)),
         heads=heads,
         width=width,
         head_width=width // heads,

@@ -4,6 +4,7 @@ Every number of FP16 and BF16 is one of FP32, so these are read exactly; FP64 on
 """
 
 import json
+import re
 import struct
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager
@@ -107,6 +108,11 @@ class _InMemory:
 def tensors_in_memory(state: Mapping[str, object]) -> StoredTensors:
     """Return the tensors of a state as they would be read from a file."""
     return {name: _InMemory(name, tensor) for name, tensor in state.items()}
+
+
+def count_layers(theirs: StoredTensors, block: re.Pattern[str]) -> int:
+    """Return how many layers tensors speak of; the pattern's group is a layer's number."""
+    return len({int(found[1]) for name in theirs if (found := block.match(name))})
 
 
 def refuse_links(source: Path) -> None:

@@ -22,6 +22,7 @@ from circuitproof.importers.lens_reader import LensReader
 from circuitproof.importers.rotations import rotations_of
 from circuitproof.importers.stored import (
     StoredTensors,
+    count_layers,
     open_tensors,
     refuse_links,
     tensor_files,
@@ -137,7 +138,7 @@ def _sizes(theirs: StoredTensors, config: LensConfig, where: str) -> _LensSizes:
         raise InputError(f"{config.fields.path('n_ctx')} is missing: no tensor says how long prompts may be")
     heads, head_width = _heads(config, _shape(theirs, config.layout, "head.0.0.query.weight", where))
     return _LensSizes(
-        layers=len({int(found[1]) for name in theirs if (found := _BLOCK.match(name))}),
+        layers=count_layers(theirs, _BLOCK),
         vocabulary=vocabulary,
         predicted=out_in("logits.weight")[0],
         context=context,

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head, Mlp, Node
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.files.canonical import Json
@@ -92,10 +91,9 @@ class Declaration:
                 f"the model's context is {sizes.context}"
             )
 
-    def refuse_inexact(self, what: str, circuit: Circuit | None = None) -> None:
-        """Refuse a model, or a circuit of it, of which nothing can be proved, where work ends in proofs."""
-        operator = self.inexact_operator if circuit is None else self.inexact_among(circuit.live().nodes())
-        if operator is not None:
+    def refuse_inexact(self, what: str) -> None:
+        """Refuse a model that has no exact value, where work ends in exact proofs."""
+        if (operator := self.inexact_operator) is not None:
             raise InputError(f"{what} ends in proofs, and the model's {operator} has no exact value")
 
     def shapes(self) -> Shapes:

@@ -241,7 +241,7 @@ class Transformer(nn.Module):
         """Return what cut edges carry on some prompts, by the column of their source."""
         with torch.no_grad():
             if isinstance(ablation, Counterfactual):
-                return self._outputs([_partner(ablation, tuple(row)) for row in tokens.tolist()])
+                return self._outputs([ablation.partner_of(tuple(row)) for row in tokens.tolist()])
             if ablation.over is Pooling.POSITION:
                 chosen = [prompt for prompt in ablation.prompts if len(prompt) == tokens.shape[1]]
                 if not chosen:
@@ -359,12 +359,6 @@ def _norm_slices(norm: NormLayer, name: str) -> Iterator[tuple[str, Tensor]]:
     if not isinstance(norm.norm, NoNorm):
         yield f"{name}.scale", norm.scale
         yield f"{name}.shift", norm.shift
-
-
-def _partner(ablation: Counterfactual, prompt: Prompt) -> Prompt:
-    if prompt not in ablation.partners:
-        raise InputError(f"prompt {list(prompt)} has no partner; counterfactual ablation wants one")
-    return ablation.partners[prompt]
 
 
 def _zeros(*shape: int) -> nn.Parameter:

@@ -7,6 +7,7 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.prompts import PromptCells
+from circuitproof.proof.arithmetic import EnclosedRow, Enclosing
 from circuitproof.tasks.domain import Prompt
 
 
@@ -26,15 +27,31 @@ def unshared_logits(
 ) -> tuple[tuple[Fraction, ...], int]:
     """Return a prompt's exact logits and how many activation branches were traced on the way.
 
-    Every node is computed at every position that this prompt leads to, whether another prompt needs it or
-    not, and no linear map is split over the parts of its input: each sum is formed first.
+    No linear map is split over the parts of its input: each sum is formed first.
     """
-    cells, arithmetic = PromptCells(frozen, circuit.ablation), Exact()
+    arithmetic, (cells, stage, row) = Exact(), _alone(frozen, circuit, prompt)
+    logits = Trace(Forward(frozen, cells, arithmetic, candidates, may_split=False)).output(stage)
+    traced = sum(witness.signs.size for witness in arithmetic.witnesses if isinstance(witness, Signs))
+    return logits.fractions()[row], traced
+
+
+def unshared_row(
+    frozen: Frozen, circuit: Circuit, candidates: tuple[int, ...], prompt: Prompt, arithmetic: Enclosing
+) -> EnclosedRow:
+    """Return a prompt's enclosed logits."""
+    cells, stage, row = _alone(frozen, circuit, prompt)
+    return arithmetic.rows(Forward(frozen, cells, Exact(), candidates))(stage)[row]
+
+
+def _alone(frozen: Frozen, circuit: Circuit, prompt: Prompt) -> tuple[PromptCells, int, int]:
+    """Return the cells of one prompt, and stage and row of its logits.
+
+    Every node is computed at every position that this prompt leads to, whether another prompt needs it or
+    not.
+    """
+    cells = PromptCells(frozen, circuit.ablation)
     stage = cells.logits_stage(circuit)
     for end in range(1, len(prompt) + 1):
         for number in range(len(cells.stages)):
             cells.cell(number, cells.place(prompt, end))
-    row = cells.cell(stage, cells.place(prompt))
-    logits = Trace(Forward(frozen, cells, arithmetic, candidates, may_split=False)).output(stage)
-    traced = sum(witness.signs.size for witness in arithmetic.witnesses if isinstance(witness, Signs))
-    return logits.fractions()[row], traced
+    return cells, stage, cells.cell(stage, cells.place(prompt))

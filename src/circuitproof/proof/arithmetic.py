@@ -105,7 +105,7 @@ class EnclosedNumbers(Enclosing):
 def enclosed_rows(balls: Balls, numbers: EnclosedNumbers) -> Sequence[EnclosedRow]:
     """Return rows of numbers that are known at a precision."""
     unit = Fraction(1, 1 << numbers.precision)
-    pairs = zip(balls.midpoints.tolist(), balls.radii, strict=True)
+    pairs = zip(balls.numbers.integers().tolist(), balls.radii, strict=True)
     return [EnclosedRow(tuple(numbers), radius, unit) for numbers, radius in pairs]
 
 
@@ -113,6 +113,11 @@ EXACT: Final = ExactNumbers()
 ClaimArithmetic: TypeAlias = ExactNumbers | Enclosing
 
 
+def bits_of(arithmetic: ClaimArithmetic) -> int | None:
+    """Return with how many bits numbers are enclosed; nothing where they are exact."""
+    return arithmetic.precision if isinstance(arithmetic, EnclosedNumbers) else None
+
+
 def precision_to_json(arithmetic: ClaimArithmetic) -> dict[str, Json]:
     """Return how precisely something was computed: nothing where it is exact."""
-    return {"precision": arithmetic.precision} if isinstance(arithmetic, EnclosedNumbers) else {}
+    return {} if (bits := bits_of(arithmetic)) is None else {"precision": bits}

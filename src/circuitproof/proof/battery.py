@@ -10,7 +10,7 @@ from circuitproof.circuits.graph import Edge
 from circuitproof.proof.arithmetic import ExactNumbers
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Effort
-from circuitproof.proof.enclosed import Decision, Ternary
+from circuitproof.proof.enclosed import Decision, NotKnown, Ternary
 from circuitproof.proof.evidence import decisions
 from circuitproof.proof.fold import fold
 from circuitproof.proof.known import all_of, same_logits
@@ -18,16 +18,19 @@ from circuitproof.proof.lists import answer_list
 from circuitproof.proof.properties.lesion_identity import LesionIdentity
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, perhaps, remarks_on_prompts
-from circuitproof.proof.verdict import Answer, Battery, Verdict
+from circuitproof.proof.verdict import Answer, Battery, Undecided, Verdict
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.patterns import Pattern
+
+_TRIED = 4
+"""On how many prompts a precision is tried before it is used on all of a longer list."""
 
 
 def prove(claim: Claim, effort: Effort | None = None) -> Battery:
     """Answer every property of a claim: on a list by folds, on a pattern by covers."""
     match claim.task.domain:
         case Domain():
-            battery = _finest(answer_list(claim, effort or Effort()), effort or Effort())
+            battery = _finest(_promising(claim, effort or Effort()), effort or Effort())
         case Pattern():
             from circuitproof.proof.patterns.answers import (
                 answer_pattern,  # a list needs nothing of its package
@@ -39,20 +42,48 @@ def prove(claim: Claim, effort: Effort | None = None) -> Battery:
     return replace(battery, answers=_remarked(battery))
 
 
-def _finest(battery: Battery, effort: Effort) -> Battery:
-    """Answer a claim again in finer arithmetics of its kind, until nothing is open that they may decide."""
-    while (finer := _finer(battery, effort)) is not None:
-        battery = answer_list(finer, effort)
+def _promising(claim: Claim, effort: Effort) -> Claim:
+    """Return the claim in the first arithmetic of its kind that decides one of a few prompts, if some does.
+
+    One that decides none of them would be tried on all prompts in vain.
+    """
+    prompts = claim.task.prompts[:: max(1, len(claim.task.prompts) // _TRIED)][:_TRIED]
+    tried = claim
+    while len(claim.task.prompts) > _TRIED**2 and not effort.pace.is_over:
+        if isinstance(tried.arithmetic, ExactNumbers):
+            return claim
+        asked = (claim.frozen, claim.task.candidates, [claim.circuit], prompts)
+        found = fold(*asked, arithmetic=tried.arithmetic).of(claim.circuit)
+        if any(not isinstance(one.decision, NotKnown) for one in found):
+            return tried
+        if (finer := tried.arithmetic.finer()) is None:
+            return claim
+        tried = replace(tried, arithmetic=finer)
+    return claim
+
+
+def _finest(claim: Claim, effort: Effort) -> Battery:
+    """Answer a claim in ever finer arithmetics of its kind, until nothing is open that they may decide."""
+    battery = answer_list(claim, effort)
+    while (finer := _finer(claim, battery, effort)) is not None:
+        claim, battery = finer, answer_list(finer, effort)
     return battery
 
 
-def _finer(battery: Battery, effort: Effort) -> Claim | None:
-    """Return the claim in a finer arithmetic, if there is one and it may decide what is open."""
-    claim = battery.claim
+def _finer(claim: Claim, battery: Battery, effort: Effort) -> Claim | None:
+    """Return a claim in a finer arithmetic, if there is one and it may decide what is open, or find more.
+
+    The claim is that which was asked: the battery's states what was found.
+    """
     if isinstance(claim.arithmetic, ExactNumbers) or effort.pace.is_over:
         return None
     is_open = any(
-        answer.verdict is Verdict.UNDECIDED and answer.prop.cannot_prove(claim) is None
+        answer.may_sharpen
+        or (
+            isinstance(answer.outcome, Undecided)
+            and not answer.outcome.is_final
+            and answer.prop.cannot_prove(claim) is None
+        )
         for answer in battery.answers
     )
     finer = claim.arithmetic.finer() if is_open else None
@@ -101,8 +132,8 @@ def remarks(
         return (*said, *context.of_prompts)
     if prop.shown_beside() is not None:
         return (*said, *context.of_prompts)
-    of_prompts = context.of_prompts if context.lacks_edges else ()
-    return (*said, *of_prompts, *perhaps(Plain.AS_MODEL, context.is_as_model))
+    of_prompts = context.of_prompts if context.lacks_edges or prop.cuts_edges else ()
+    return (*said, *of_prompts, *prop.late_remarks(), *perhaps(Plain.AS_MODEL, context.is_as_model))
 
 
 def _unedged(battery: Battery) -> Sequence[Decision]:

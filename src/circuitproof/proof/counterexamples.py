@@ -1,19 +1,30 @@
 """Counterexamples for readers, replayed exactly: prompts, what is wanted, what is decided, by how much."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.enclosed import Decision, EnclosedNumber
-from circuitproof.proof.evidence import OneCircuit, OneEdge, OneTensor, PromptSplit, Replay, shown_prompts
+from circuitproof.proof.evidence import (
+    Evaluated,
+    OneCircuit,
+    OneEdge,
+    OneTensor,
+    PromptSplit,
+    Replay,
+    shown_prompts,
+)
 from circuitproof.proof.fold import CandidateLogits, fold
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.regions.disturbed import Point
 from circuitproof.proof.verdict import Answer, Refuted
 from circuitproof.tasks.domain import Domain, Prompt
+
+_SHOWN = 4
+"""Of the prompts that speak against a property, so many are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +59,10 @@ def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
         return None
     match answer.outcome.evidence:
         case Replay(prompts):
-            shown, eta = [one.prompt for one in prompts], prompts[0].perturbation or ()
-            return replayed(claim, answer.prop, shown, eta)
+            shown, eta = [one.prompt for one in prompts[:_SHOWN]], prompts[0].perturbation or ()
+            found = replayed(claim, answer.prop, shown, eta)
+            counted = [] if answer.findings.right is None else [answer.findings.right.words()]
+            return replace(found, says="; ".join([*counted, *([found.says] if found.says else [])]))
         case OneEdge(place):
             return Counterexample(answer.prop, (), f"no prompt needs {list(claim.circuit)[place]}")
         case OneCircuit(circuit, evidence):
@@ -59,6 +72,9 @@ def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
             return Counterexample(answer.prop, found, says)
         case OneTensor(name):
             return Counterexample(answer.prop, (), f"tensor {name} is not the base's")
+        case Evaluated():
+            said = ", ".join(one.words() for one in answer.findings.measured)
+            return Counterexample(answer.prop, (), f"found is {said}")
         case _:
             assert_never(answer.outcome.evidence)
 
@@ -66,7 +82,7 @@ def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
 def replayed(claim: Claim, prop: Property, prompts: Sequence[Prompt], eta: Point) -> Counterexample:
     """Return what prompts say against a property, computed anew, and whose decision is wanted there."""
     found = prop.replayed(claim, prompts, eta)
-    says = f"wanted is what {prop.beside} decides" if prop.beside else ""
+    says = prop.against(found)
     says += "; a tie is no clear decision" * (prop.wants_clear and any(map(_has_tie, found)))
     return Counterexample(prop, found, says)
 

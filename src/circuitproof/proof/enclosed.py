@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import Final, NoReturn, TypeAlias
 
 from circuitproof.errors import NumericError
@@ -31,6 +32,12 @@ Decision: TypeAlias = frozenset[int] | NotKnown
 """The places of the maximal candidates, where they are known."""
 Ternary: TypeAlias = bool | NotKnown
 """Yes, no, or that nobody knows."""
+
+
+@cache
+def known_places(places: tuple[int, ...]) -> frozenset[int]:
+    """Return a set of candidates' places: one object for all prompts that are decided so."""
+    return frozenset(places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +71,8 @@ class Enclosed:
     def __post_init__(self) -> None:
         if self.reach < 0:
             raise NumericError(f"logits are enclosed with a radius of {self.radius}; want 0 or more")
-        is_known = self._lead(self.leader) > 2 * self.reach
-        object.__setattr__(self, "decision", frozenset({self.leader}) if is_known else NOT_KNOWN)
+        is_known = self.lead(self.leader) > 2 * self.reach
+        object.__setattr__(self, "decision", known_places((self.leader,)) if is_known else NOT_KNOWN)
 
     def __eq__(self, other: object) -> NoReturn:
         raise TypeError("enclosed logits are not equal and not different; ask proof.known")
@@ -88,7 +95,8 @@ class Enclosed:
 
     def margin(self, place: int) -> EnclosedNumber:
         """Return by how much a candidate leads over the best other; negative where that one leads."""
-        return EnclosedNumber(self._lead(place) * self.unit, 2 * self.radius)
+        return EnclosedNumber(self.lead(place) * self.unit, 2 * self.radius)
 
-    def _lead(self, place: int) -> Fraction | int:
+    def lead(self, place: int) -> Fraction | int:
+        """Return by how much a candidate's midpoint leads over the best other, in units."""
         return self.numbers[place] - max(self.numbers[:place] + self.numbers[place + 1 :])

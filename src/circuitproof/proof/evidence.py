@@ -140,6 +140,13 @@ class OneTensor:
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluated:
+    """So many prompts, all of the domain: whoever computes them again has the number that is claimed of."""
+
+    prompts: int
+
+
+@dataclass(frozen=True, slots=True)
 class Open:
     """A question left open, and why."""
 
@@ -209,8 +216,8 @@ class ByKey:
 CaseSplit: TypeAlias = ByLabel | ByLength | ByToken | BySum | ByKey
 Cases: TypeAlias = Settled | Listed | CaseSplit
 """What covers the prompts of a pattern, or of a region of it."""
-Proving: TypeAlias = PromptSplit | EdgeSplit | CircuitSplit | TensorSplit | Cases
-Refuting: TypeAlias = Replay | OneEdge | OneCircuit | OneTensor
+Proving: TypeAlias = PromptSplit | EdgeSplit | CircuitSplit | TensorSplit | Cases | Replay | Evaluated
+Refuting: TypeAlias = Replay | OneEdge | OneCircuit | OneTensor | Evaluated
 Evidence: TypeAlias = Proving | Refuting | Open
 
 
@@ -250,7 +257,16 @@ def _leaves(evidence: Evidence) -> Iterator[Evidence]:
         case ByLabel() | ByLength() | ByToken() | BySum() | ByKey():
             for _, child in evidence.children:
                 yield from _leaves(child)
-        case Replay() | Listed() | Settled() | PromptSplit() | TensorSplit() | OneTensor() | Open():
+        case (
+            Replay()
+            | Listed()
+            | Settled()
+            | PromptSplit()
+            | TensorSplit()
+            | OneTensor()
+            | Evaluated()
+            | Open()
+        ):
             yield evidence
         case _:
             assert_never(evidence)

@@ -10,6 +10,7 @@ from circuitproof.circuits.graph import Edge
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import Key, record_to_json
 from circuitproof.files.reading import shown, write_rational
+from circuitproof.proof.brackets import KnownRange
 from circuitproof.proof.enclosed import NOT_KNOWN, Ternary
 from circuitproof.proof.evidence import Radius
 from circuitproof.tasks.domain import Prompt
@@ -72,6 +73,31 @@ class Survey:
 
 
 @dataclass(frozen=True, slots=True)
+class RightCount:
+    """How many prompts are known to be right, and of how many it is not known."""
+
+    right: int
+    open: int
+    size: int
+
+    def words(self) -> str:
+        least, most = f"{self.right:,}", f"{self.right + self.open:,}"
+        said = f"between {least} and {most}" if self.open else least
+        return f"{said} of {self.size:,} are right"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredNumber:
+    """A number about all prompts, by its name, and what is known of it."""
+
+    name: str
+    known: KnownRange
+
+    def words(self) -> str:
+        return f"{self.name} {self.known.words()}"
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """Counterexamples (a prompt, or a pair), witnesses per edge, and radii per prompt, where they apply."""
 
@@ -81,6 +107,9 @@ class Findings:
     """The exact radius of each prompt's decision; nothing where it ties."""
     survey: Survey | None = None
     """What was seen of a pattern, where prompts are not listed."""
+    right: RightCount | None = None
+    """How many prompts of a list are right, where not all are or that is what is asked."""
+    measured: tuple[MeasuredNumber, ...] = ()
 
     def distribution(self) -> Mapping[str, Fraction]:
         """Return the smallest, the median and the largest finite radius."""
@@ -88,7 +117,8 @@ class Findings:
 
     def words(self) -> str:
         least = sorted(self.edges, key=lambda one: len(one.flips) + len(one.ties))[:_EDGES_SHOWN]
-        parts = [found.words() for found in least]
+        parts = [] if self.right is None else [self.right.words()]
+        parts += [found.words() for found in (*self.measured, *least)]
         if more := len(self.edges) - len(least):
             parts.append(f"{more} more edges, which change as much or more")
         parts.extend(f"{name} radius {shown(value)}" for name, value in self.distribution().items())
@@ -104,6 +134,14 @@ class Findings:
             "edges": [found.to_json() for found in self.edges],
             "radii": [None if radius is None else str(radius) for radius in self.radii],
             "radius": {name: write_rational(value) for name, value in self.distribution().items()},
+            **({} if self.right is None else {"right": record_to_json(self.right)}),
+            **({} if not self.measured else {"measured": self._measured_to_json()}),
+        }
+
+    def _measured_to_json(self) -> Json:
+        return {
+            one.name: [write_rational(end) for end in (one.known.low, one.known.high)]
+            for one in self.measured
         }
 
 

@@ -1,13 +1,16 @@
 """What of a claim has no value in its arithmetic, and what to do; which operators: `models.operators`."""
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from circuitproof.circuits.ablation import Zero
 from circuitproof.circuits.circuit import Circuit, whole
-from circuitproof.errors import NotExactError, UsageError
+from circuitproof.errors import InputError, NotExactError, UsageError
 from circuitproof.forward.frozen import Frozen
-from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, ExactNumbers
+from circuitproof.models.declaration import Declaration
+from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, EnclosedNumbers, ExactNumbers
+from circuitproof.proof.effort import Effort
 
 if TYPE_CHECKING:
     from circuitproof.proof.claim import Claim
@@ -40,13 +43,20 @@ def has_exact_logits(frozen: Frozen, circuit: Circuit) -> bool:
     return inexact_circuit(frozen, circuit) is None and (is_zero or inexact_model(frozen) is None)
 
 
+def in_its_arithmetic(claim: "Claim", effort: Effort | None = None) -> "Claim":
+    """Return a claim about a list as it is where all that it needs has an exact value, enclosed otherwise."""
+    if is_exact(claim):
+        return claim
+    return replace(claim, arithmetic=EnclosedNumbers.up_to((effort or Effort()).precision))
+
+
 def ball_words(arithmetic: ClaimArithmetic) -> str | None:
     """Return why balls cannot be searched in an arithmetic and what to do; nothing if they can."""
     if isinstance(arithmetic, ExactNumbers):
         return None
     return (
         f"balls are searched in exact numbers, the claim's arithmetic is {arithmetic.kind}; "
-        "perturb 'logits input' of a model without a final norm"
+        "perturb 'logits input' at the last position"
     )
 
 
@@ -66,6 +76,18 @@ def refuse_inexact(frozen: Frozen, circuit: Circuit, need: Need) -> None:
     """Refuse a circuit, or a whole model, that computes what has no exact value."""
     if (operator := inexact_circuit(frozen, circuit)) is not None:
         raise NotExactError(need.format(operator))
+
+
+def refuse_valueless(declared: Declaration, what: str, circuit: Circuit | None = None) -> None:
+    """Refuse a model, or a circuit of it, that has values in no arithmetic, where work ends in proofs."""
+    kept = whole(declared.architecture.graph) if circuit is None else circuit
+    inexact = declared.inexact_among(kept.live().nodes())
+    unknown = EnclosedNumbers().lacking(declared.architecture)
+    if inexact is not None and unknown is not None:
+        raise InputError(
+            f"{what} ends in proofs, and the model's {inexact} has no exact value, its {unknown} no enclosed "
+            "one; want a model without one of them"
+        )
 
 
 def refuse_enclosing(claim: "Claim", who: str) -> None:

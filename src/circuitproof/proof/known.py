@@ -65,9 +65,14 @@ def is_changed(before: CandidateLogits, after: CandidateLogits) -> Ternary:
     return is_same if isinstance(is_same, NotKnown) else not is_same
 
 
+def changed_places(before: Sequence[CandidateLogits], after: Sequence[CandidateLogits]) -> Divided:
+    """Divide prompts by whether their clear decision is another afterwards, or a tie."""
+    return divide(is_changed(one, other) for one, other in zip(before, after, strict=True))
+
+
 def changes_nothing(before: Sequence[CandidateLogits], after: Sequence[CandidateLogits]) -> Ternary:
     """Say whether every clear decision is still the same."""
-    changed = divide(is_changed(one, other) for one, other in zip(before, after, strict=True))
+    changed = changed_places(before, after)
     return False if changed.yes else NOT_KNOWN if changed.open else True
 
 
@@ -76,8 +81,10 @@ def same_logits(one: CandidateLogits, other: CandidateLogits) -> Ternary:
     if isinstance(one, Fold) and isinstance(other, Fold):
         return one == other
     left, right = _enclosed(one), _enclosed(other)
-    pairs = zip(left.midpoints, right.midpoints, strict=True)
-    are_apart = any(abs(a - b) > left.radius + right.radius for a, b in pairs)
+    scale = left.unit / right.unit
+    numbers = left.numbers if scale == 1 else tuple(number * scale for number in left.numbers)
+    reach = left.reach * scale + right.reach
+    are_apart = any(abs(a - b) > reach for a, b in zip(numbers, right.numbers, strict=True))
     return False if are_apart else NOT_KNOWN
 
 
@@ -109,9 +116,11 @@ def known_decision(found: CandidateLogits) -> frozenset[int]:
 
 def open_words(what: str, found: Iterable[CandidateLogits]) -> str:
     """Say what is open, and the smallest margin of its enclosed logits with its radius."""
+    return f"{what} open, as logits are known up to a radius: {margin_words(found)}"
+
+
+def margin_words(found: Iterable[CandidateLogits]) -> str:
+    """Return the smallest margin of enclosed logits with its radius."""
     margins = [one.margin(one.leader) for one in found if isinstance(one, Enclosed)]
     least = min(margins, key=lambda margin: margin.midpoint)
-    return (
-        f"{what} open, as logits are known up to a radius: "
-        f"the smallest margin is {shown(least.midpoint)} with a radius of {shown(least.radius)}"
-    )
+    return f"the smallest margin is {shown(least.midpoint)} with a radius of {shown(least.radius)}"

@@ -1,5 +1,6 @@
 """A claim about a list: fold its circuits on every prompt once, then each property counts its obligations."""
 
+from dataclasses import replace
 from itertools import chain
 
 from circuitproof.proof.claim import Claim
@@ -12,6 +13,7 @@ from circuitproof.proof.verdict import Answer, Battery, Undecided
 
 
 def answer_list(claim: Claim, effort: Effort) -> Battery:
+    """Answer a claim; that of the battery states what was to be found."""
     task = claim.task
     folded = fold(
         claim.frozen,
@@ -28,6 +30,8 @@ def answer_list(claim: Claim, effort: Effort) -> Battery:
         for prop in claim.properties
     )
     tokens = frozenset(chain.from_iterable(task.prompts))
+    if any(prop.is_to_be_found for prop in claim.properties):
+        claim = replace(claim, properties=tuple(answer.prop for answer in answers))
     return Battery(claim, answers, task.listed, folded, folded.cells.get(claim.circuit, 0), tokens)
 
 
@@ -36,4 +40,4 @@ def _overdue(claim: Claim, folded: Folded[CandidateLogits], prop: Property) -> A
     count, known = prop.obligations(claim), prop.known_edges(claim, folded)
     met = sum(bool(found.flips or found.ties) for found in known)
     why = f"the work was ended before the circuits of {count - met} of {count} obligations were computed"
-    return Answer(prop, Undecided(Open(why)), count, met, Findings(edges=known))
+    return Answer(prop.unfound(), Undecided(Open(why)), count, met, Findings(edges=known))

@@ -76,6 +76,26 @@ class SingleMean:
 
 
 @dataclass(frozen=True, slots=True)
+class ConstantScore:
+    """One answer is right for so many prompts, no fewer than are said to be right."""
+
+    prompts: int
+
+    def __str__(self) -> str:
+        return f"no better than a constant: {self.prompts}"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """So many prompts do not count."""
+
+    prompts: int
+
+    def __str__(self) -> str:
+        return f"prompts left out: {self.prompts}"
+
+
+@dataclass(frozen=True, slots=True)
 class Tied:
     """So many prompts are decided by nobody, in the circuit as in the model."""
 
@@ -116,7 +136,17 @@ class OpenRemark:
 
 
 Remark: TypeAlias = (
-    Plain | SharedBias | ConstantSource | OwnPartner | SingleMean | Tied | Unreached | OfBase | OpenRemark
+    Plain
+    | SharedBias
+    | ConstantSource
+    | ConstantScore
+    | LeftOut
+    | OwnPartner
+    | SingleMean
+    | Tied
+    | Unreached
+    | OfBase
+    | OpenRemark
 )
 Decisions: TypeAlias = Sequence[frozenset[int]]
 """What is decided, as places of candidates: of each prompt of a list, or in each region of a pattern."""

@@ -52,6 +52,8 @@ class Undecided:
 
     verdict: ClassVar = Verdict.UNDECIDED
     evidence: Open
+    is_final: bool = False
+    """Whether no finer arithmetic of the kind can tell."""
 
 
 PropertyOutcome: TypeAlias = Proved | Refuted | Undecided
@@ -71,6 +73,8 @@ class Answer:
     findings: Findings
     remarks: tuple[Remark, ...] = ()
     """What a proof tells less than the property's name."""
+    may_sharpen: bool = False
+    """Whether a finer arithmetic may find more than is stated or counted here."""
 
     def __post_init__(self) -> None:
         if self.remarks and not isinstance(self.outcome, Proved):

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
+from circuitproof.bundle.files import WEIGHTS
 from circuitproof.bundle.opening import OpenedBundle, open_bundle
+from circuitproof.bundle.tensors import safetensors_header
 from circuitproof.errors import InputError, NotExactError
 from circuitproof.files.reading import long_numbers
 from circuitproof.reports.evidence import PromptWitness, witnesses
@@ -61,12 +63,21 @@ def tell_judged(path: Path, report: Report, beside: Beside) -> BundleView | Unju
     if not report.claim:
         return Unjudged(path, report)
     with long_numbers():
-        bundle = open_bundle(path, report.files)
+        bundle = open_bundle(path, {**report.files, **_of_model(report)})
         prompts = bundle.domain.prompts
         answers = tuple(answer_to(bundle, place, prompt) for place, prompt in enumerate(prompts))
         numbers, trees = numbers_of(bundle, prompts), tuple(region_trees(bundle))
         found = tuple(sorted(witnesses(bundle), key=lambda one: not one.is_refutation))
         return BundleView(report, beside, bundle, answers, numbers, found, trees)
+
+
+def _of_model(report: Report) -> dict[str, bytes]:
+    """Return the tensors that were judged in the place of a file, where the bundle is detached."""
+    if not report.tensors:
+        return {}
+    shapes = {name: tensor.shape for name, tensor in report.tensors.items()}
+    content = [tensor.content for tensor in report.tensors.values()]
+    return {WEIGHTS: safetensors_header(shapes) + b"".join(content)}
 
 
 def numbers_of(bundle: OpenedBundle, prompts: tuple[Prompt, ...]) -> Numbers | Uncomputed:

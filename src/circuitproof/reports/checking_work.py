@@ -1,7 +1,13 @@
 """How much work a bundle is for the checker, told before somebody waits for it in vain."""
 
+import re
 from pathlib import Path
 
+from circuitproof.bundle.files import WEIGHTS, is_detached
+from circuitproof.circuits.ablation import Zero
+from circuitproof.files.sealed import MANIFEST
+from circuitproof.proof.arithmetic import EnclosedNumbers
+from circuitproof.proof.claim import Claim
 from circuitproof_check.main import Beside, inspect
 from circuitproof_check.work import spent, usual
 
@@ -9,21 +15,41 @@ MOST_COUNTED = 300_000_000
 """How many operations are counted, which takes about ten seconds."""
 
 
-def bound_needed(bundle: Path, model: Path) -> str | None:
+def bound_needed(bundle: Path, model: Path, claim: Claim) -> str | None:
     """Return the command that checks a bundle, where the checker's usual bound would not do.
 
-    The checker does its work once, and counts. A bundle whose usual bound is more than is counted here is
-    large, and is allowed much: nothing is said of it.
+    Of enclosed arithmetic the checker foresees its work, and does nothing else here. Of exact arithmetic it
+    does its work once, and counts, where cut edges carry something: other work is seldom too much.
     """
-    usually = usual(sum(file.stat().st_size for file in bundle.iterdir() if file.name != "manifest.json"))
+    command = f"circuitproof-check {bundle} --against {model} --operations "
+    if isinstance(claim.arithmetic, EnclosedNumbers):
+        said = inspect(bundle, Beside(against=model, only_foreseen=True)).reason
+        return None if (wanted := re.search(r"--operations (\d+)$", said)) is None else command + wanted[1]
+    if isinstance(claim.circuit.ablation, Zero):
+        return None
+    return _counted(bundle, model, command)
+
+
+def _counted(bundle: Path, model: Path, command: str) -> str | None:
+    """Return the command with what was counted.
+
+    A bundle whose usual bound is more than is counted here is large, and is allowed much: nothing is said of
+    it.
+    """
+    usually = usual(_size(bundle, model))
     if usually >= MOST_COUNTED:
         return None
     inspect(bundle, Beside(against=model, operations=MOST_COUNTED))
     if spent() <= usually:
         return None
     is_counted = spent() <= MOST_COUNTED
-    command = f"circuitproof-check {bundle} --against {model} --operations "
     return command + (f"{_rounded_up(spent())}" if is_counted else f"{10 * MOST_COUNTED} or more")
+
+
+def _size(bundle: Path, model: Path) -> int:
+    """Return how many bytes count: those of the bundle, and of tensors that it names and does not hold."""
+    held = sum(file.stat().st_size for file in bundle.iterdir() if file.name != MANIFEST)
+    return held + ((model / WEIGHTS).stat().st_size if is_detached(bundle) else 0)
 
 
 def _rounded_up(count: int) -> int:

@@ -14,6 +14,9 @@ from circuitproof.proof.properties.property import Property
 from circuitproof.proof.properties.robustness import Robustness, perturbed_folds
 from circuitproof.proof.verdict import Verdict
 
+_SHOWN = 20
+"""Of the prompts that a piece of evidence replays, so many are shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownDecision:
@@ -77,7 +80,8 @@ def witnesses(bundle: OpenedBundle) -> Iterator[PromptWitness]:
 def _witness(
     bundle: OpenedBundle, answer: Answered, replay: Fields, edge: Edge | None = None
 ) -> PromptWitness:
-    shown = replay.each("replay", lambda one: _shown(bundle, answer.prop, one))
+    entries = replay.tables("replay")[:_SHOWN]
+    shown = tuple(_shown(bundle, answer.prop, one) for one in entries)
     return PromptWitness(answer.prop, answer.verdict, shown, edge)
 
 
@@ -115,6 +119,8 @@ def rests_on(answer: Answered, bundle: OpenedBundle) -> str:
         return f"another circuit: {', '.join(evidence.texts('circuit'))}"
     if evidence.has("tensor"):
         return f"tensor {evidence.text('tensor')} is not the base's"
+    if evidence.has("evaluated"):
+        return f"an evaluation of {plural(evidence.integer('evaluated'), 'prompt')}"
     if evidence.has("split"):
         question = evidence.text("split")
         return f"a split by {question} of {plural(len(evidence.items('children')), 'part')}"

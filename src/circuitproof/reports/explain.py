@@ -25,6 +25,7 @@ from circuitproof.reports.trace import AttentionReading
 from circuitproof.reports.words import constants_words, token_name
 from circuitproof.tasks.alphabet import token_of
 from circuitproof.tasks.domain import Prompt
+from circuitproof.verbs.asked import refuse_length
 from circuitproof_check.main import Outcome
 
 _PARTS = 100
@@ -202,9 +203,7 @@ def find_prompt(bundle: OpenedBundle, spelled: str, model: Declaration | None = 
             return prompts[place]
         raise UsageError(f"there is no prompt {spelled}: the bundle lists #0 to #{len(prompts) - 1}")
     prompt = _named_prompt(bundle, spelled) if model is None else _read_text(bundle, spelled, model)
-    context = bundle.frozen.architecture.context
-    if not 1 <= len(prompt) <= context:
-        raise UsageError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")
+    refuse_length(prompt, bundle.frozen.architecture.context)
     return prompt
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from circuitproof.files.reading import scientific, shown
-from circuitproof.proof.patterns.frontier import FailingCell, FailingChoice, Frontier
+from circuitproof.proof.patterns.limits import ClaimLimits, FailingCell, FailingChoice
 from circuitproof.reports.words import listed_tokens, pattern_words
 from circuitproof.tasks.names import TokenNames
 
 _CELLS_SHOWN = 8
 
 
-def frontier_lines(found: Frontier, names: TokenNames) -> Iterator[str]:
+def limits_lines(found: ClaimLimits, names: TokenNames) -> Iterator[str]:
     """Say which cells fail, and which parts of the pattern are proved."""
     perturbed = "" if found.epsilon is None else f" after a perturbation of {found.epsilon}"
     if found.cells:

@@ -12,13 +12,15 @@ from circuitproof.files.printing import plural
 from circuitproof.files.reading import shown
 from circuitproof.models.declaration import ProgramHeads
 from circuitproof.proof.enclosed import NotKnown
-from circuitproof.proof.verdict import Verdict
+from circuitproof.proof.known import margin_words
+from circuitproof.proof.verdict import Battery, Verdict
 from circuitproof.reports.answers import answers_table, claim_title, domain_lines, drawn
 from circuitproof.reports.counterexamples import counterexample_lines
 from circuitproof.reports.said import Said, Table
 from circuitproof.reports.words import exact
 from circuitproof.tasks.names import named, prompt_line
-from circuitproof.verbs.verification import FloatMeasures, Verification
+from circuitproof.verbs.floats import FloatMeasures, FloatRun
+from circuitproof.verbs.verification import Verification
 
 if TYPE_CHECKING:  # who prints one result loads nothing of the others
     from circuitproof.proof.minimal import FewestEdges
@@ -38,18 +40,35 @@ def verification_said(found: Verification) -> Iterator[Said]:
     battery, claim = found.battery, found.battery.claim
     yield answers_table(claim_title(claim, found.verdict), battery)
     yield from domain_lines(battery, found.seconds)
+    if found.precision is not None:
+        yield f"logits are enclosed at {found.precision} bits{_smallest_margin(battery)}"
     if isinstance(found.floats, FloatMeasures):
         yield (
             f"measured in floats: largest error of a logit {found.floats.error:.2e}; the circuit decides "
             f"as the model on {found.floats.agreement} of {claim.task.size} prompts"
         )
+        columns = ("format", "largest error#", "decided otherwise#", "least margin#", "seconds#")
+        yield Table("the circuit in floats, measured", columns, tuple(map(_float_row, found.floats.runs)))
     for one in found.counterexamples():
         yield from counterexample_lines(claim.task, one)
-    if found.frontier is not None:
-        from circuitproof.reports.limits import frontier_lines
+    if found.limits is not None:
+        from circuitproof.reports.limits import limits_lines
 
-        yield from frontier_lines(found.frontier, claim.task.alphabet.named())
+        yield from limits_lines(found.limits, claim.task.alphabet.named())
     yield drawn(claim.circuit, claim.frozen.programs)
+
+
+def _smallest_margin(battery: Battery) -> str:
+    """Say how near two candidates come, where there was time for it."""
+    circuit = battery.claim.circuit
+    if not battery.folded.has([circuit]):
+        return ""
+    return f"; {margin_words(battery.folded.of(circuit))}"
+
+
+def _float_row(run: FloatRun) -> tuple[str, ...]:
+    margin = "not finite" if run.least_margin is None else f"{run.least_margin:.6g}"
+    return str(run.format), f"{run.error:.2e}", f"{run.differing}", margin, f"{run.seconds:.3f}"
 
 
 def minimality_said(found: "Minimality") -> Iterator[Said]:

@@ -146,6 +146,8 @@ def moved(eta: Sequence[Fraction]) -> str:
 _REMARKS = {
     "implied by equivalence": "it follows from equivalence and tells nothing further",
     "implied by clear decisions": "every prompt is a class of its own",
+    "no better than a constant": "one answer is right for so many prompts: always giving it does as well",
+    "prompts left out": "on so many prompts the model is not known to gain anything over no edge at all",
     "constant answer": "all prompts have one right answer: whatever ignores its prompt could be as right",
     "constant decision": "all prompts get one decision: whatever ignores its prompt could do the same",
     "decided without edges": "a circuit without any edge decides every prompt so",

@@ -145,7 +145,12 @@ class Task:
 
     def decisions(self) -> tuple[int, ...]:
         """Return the place of P(x) among the candidates for every prompt x of a list."""
-        return tuple(map(self.candidates.index, self.answers()))
+        places = {candidate: place for place, candidate in enumerate(self.candidates)}
+        return tuple(places[answer] for answer in self.answers())
+
+    def among_all(self) -> "Task":
+        """Return the task with every token as a candidate: decisions over the whole vocabulary."""
+        return replace(self, candidates=tuple(range(len(self.alphabet))))
 
     def classes(self) -> tuple[tuple[int, ...], ...]:
         """Return the classes of R as tuples of indices of listed prompts, in order of their first prompt."""
@@ -250,14 +255,18 @@ class Task:
         self._refuse_unknown("candidate", self.candidates, self.tokens)
         self._refuse_unknown("prompt token", chain.from_iterable(prompts), self.tokens)
         self._refuse_unknown("rule token", self.rule_tokens(), self.tokens)
+        known = frozenset(self.candidates)
         for prompt, answer in zip(prompts, self.answers(), strict=True):
-            self._refuse_other_answer(answer, f"prompt {prompt}")
+            if answer not in known:
+                raise self._other_answer(answer, f"prompt {prompt}")
         self.classes()
 
     def _refuse_misfit_pattern(self) -> None:
         self._refuse_unknown("token", self.rule_tokens(), self.alphabet)
+        known = frozenset(self.candidates)
         for opener, answer in self.labelled.answer.answers:
-            self._refuse_other_answer(answer, f"opener {opener}")
+            if answer not in known:
+                raise self._other_answer(answer, f"opener {opener}")
 
     def _refuse_unknown(self, what: str, tokens: Iterable[int], known: Alphabet | Vocabulary) -> None:
         for token in tokens:
@@ -267,12 +276,11 @@ class Task:
                     f"the {type(known).__name__.lower()} has tokens 0 to {len(known) - 1}"
                 )
 
-    def _refuse_other_answer(self, answer: int, to: str) -> None:
-        if answer not in self.candidates:
-            raise DeclarationError(
-                f"{self.name}: answer {answer} to {to} is not among candidates "
-                f"{self.candidates}; add it to the candidates or narrow the domain"
-            )
+    def _other_answer(self, answer: int, to: str) -> DeclarationError:
+        return DeclarationError(
+            f"{self.name}: answer {answer} to {to} is not among candidates "
+            f"{self.candidates}; add it to the candidates or narrow the domain"
+        )
 
 
 def read_task(fields: Fields) -> Task:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from circuitproof.errors import InputError
 from circuitproof.files.reading import Fields, reading_part
 from circuitproof.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
+from circuitproof.tasks.candidates import AskedCandidates
 from circuitproof.tasks.domain import Domain, places_of
 from circuitproof.tasks.openers import listed_opener_task
 from circuitproof.tasks.pattern_text import parse_pattern
@@ -27,8 +28,15 @@ def read_written(fields: Fields, model: Alphabet | None) -> Task:
     read = _read_templates if fields.has("templates") else _read_listed
     task = read(fields, alphabet, spelling)
     if fields.has("candidates"):
-        return replace(task, candidates=spelling.tokens(fields, "candidates"))
+        return replace(task, candidates=_candidates(fields, spelling, len(alphabet)))
     return task
+
+
+def _candidates(fields: Fields, spelling: Spelling, vocabulary: int) -> tuple[int, ...]:
+    """Read the candidates: a list of tokens, or the word that means all."""
+    if fields.value("candidates") == AskedCandidates.ALL:
+        return tuple(range(vocabulary))
+    return spelling.tokens(fields, "candidates")
 
 
 def _read_alphabet(fields: Fields, model: Alphabet | None) -> Alphabet:
@@ -135,7 +143,7 @@ def read_written_pattern(fields: Fields, text: str | None = None, model: Alphabe
         raise InputError(f"{fields.path('pattern')} is missing; write it there or give one with --pattern")
     openers = tuple(opener for opener, _ in pairs)
     classes = spelling.tokens(fields, "classes") if fields.has("classes") else openers
-    candidates = spelling.tokens(fields, "candidates")
+    candidates = _candidates(fields, spelling, len(vocabulary))
     where = fields.path("pattern") if text is None else "--pattern"
     domain = parse_pattern(spelled, sets, where, spelling.token)
     return Task(

@@ -10,6 +10,8 @@ from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import UsageError
 from circuitproof.forward.frozen import Frozen, open_model
 from circuitproof.models.declaration import Declaration, read_declaration
+from circuitproof.tasks.candidates import AskedCandidates
+from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.loading import load_task
 from circuitproof.tasks.task import Task
 
@@ -37,10 +39,23 @@ def ablated(circuit: Circuit, asked: AskedAblation, task: Task, model: Declarati
     return circuit if found is None else replace(circuit, ablation=found)
 
 
-def asked_task(task: str | Task, model: Declaration, pattern: str | None = None) -> Task:
-    """Return the task of a name or a file, or one that is at hand."""
+def asked_task(
+    task: str | Task,
+    model: Declaration,
+    pattern: str | None = None,
+    candidates: AskedCandidates | None = None,
+) -> Task:
+    """Return the task of a name or a file, or one that is at hand; with all candidates, if that is asked."""
     if isinstance(task, str):
-        return load_task(task, model.tokens, pattern)
-    if pattern is not None:
+        found = load_task(task, model.tokens, pattern)
+    elif pattern is not None:
         raise UsageError(f"--pattern is given, but task {task.name!r} is declared already; leave one out")
-    return task
+    else:
+        found = task
+    return found if candidates is None else found.among_all()
+
+
+def refuse_length(prompt: Prompt, context: int) -> None:
+    """Refuse a prompt that a model of some context does not read."""
+    if not 1 <= len(prompt) <= context:
+        raise UsageError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")

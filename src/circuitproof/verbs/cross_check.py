@@ -110,7 +110,7 @@ def cross_check(request: Request, asking: Asking, out: Path | None) -> CrossChec
     checked = CrossCheck(claim, found, seconds)
     if out is not None and battery is not None:
         with keeping(checked):
-            write_bundle(out, battery)
+            write_bundle(out, battery, is_detached=request.is_detached)
     return checked
 
 

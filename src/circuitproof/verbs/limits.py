@@ -6,17 +6,17 @@ from circuitproof.files.canonical import Json
 from circuitproof.files.codec import to_json
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.findings import LISTED
-from circuitproof.proof.patterns.frontier import FailingCell, FailingChoice, Frontier, frontier
+from circuitproof.proof.patterns.limits import ClaimLimits, FailingCell, FailingChoice, find_limits
 from circuitproof.proof.verdict import Battery, Verdict
 from circuitproof.tasks.pattern_text import print_pattern
 
 
-def limits_of(battery: Battery, effort: Effort) -> Frontier | None:
+def limits_of(battery: Battery, effort: Effort) -> ClaimLimits | None:
     """Return where a claim stops being true; nothing of one that is proved."""
-    return None if battery.verdict is Verdict.PROVED else frontier(battery.claim, effort)
+    return None if battery.verdict is Verdict.PROVED else find_limits(battery.claim, effort)
 
 
-def frontier_to_json(found: Frontier) -> Json:
+def limits_to_json(found: ClaimLimits) -> Json:
     """Return the failing cells, of which the first are listed, and the parts that are proved."""
     return {
         "epsilon": to_json(found.epsilon),

@@ -24,7 +24,7 @@ from circuitproof.proof.inexact import Need, has_exact_logits, refuse_inexact
 from circuitproof.tasks.alphabet import Alphabet, Vocabulary, token_of
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.names import named, prompt_line
-from circuitproof.verbs.asked import asked_circuit, asked_model
+from circuitproof.verbs.asked import asked_circuit, asked_model, refuse_length
 from circuitproof.verbs.enclosing import enclose
 from circuitproof.verbs.frame import frame_of
 
@@ -75,9 +75,7 @@ class TokenSpelling:
             prompt = self.encode(spelled)
         else:
             prompt = tuple(map(self.token, spelled.split() if isinstance(spelled, str) else spelled))
-        context = self.declaration.architecture.context
-        if not 1 <= len(prompt) <= context:
-            raise UsageError(f"the prompt has {len(prompt)} tokens, want 1 to {context}")
+        refuse_length(prompt, self.declaration.architecture.context)
         return prompt
 
     def _read(self, text: str) -> Prompt:

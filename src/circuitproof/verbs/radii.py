@@ -1,6 +1,6 @@
 """The radius of every decision of a stored model's circuit, exactly or between proved bounds."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -15,7 +15,7 @@ from circuitproof.files.codec import to_json
 from circuitproof.files.reading import write_rational
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import Interface
-from circuitproof.proof.arithmetic import EnclosedNumbers
+from circuitproof.proof.arithmetic import EnclosedNumbers, EnclosedRow
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.enclosed import Enclosed, NotKnown
@@ -24,6 +24,7 @@ from circuitproof.proof.fold import Fold, fold
 from circuitproof.proof.inexact import ball_words, has_exact_logits
 from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.regions.disturbed import Question, disturbed_prompts
+from circuitproof.proof.regions.final_norm import NormedDecision, final_norm
 from circuitproof.proof.regions.radius import Bracket, find_radius
 from circuitproof.proof.regions.regions import Unsearched
 from circuitproof.proof.regions.robustness import Directions, enclosed_radius, radii, violation
@@ -35,6 +36,9 @@ from circuitproof.verbs.frame import frame_of
 from circuitproof.verbs.verification import PerturbationSite
 
 _UNKNOWN = Bracket(Fraction(0), None, is_attained=False, eta=None, tree=Unsearched(Fraction(0)))
+_INFINITE = Bracket(Fraction(0), None, is_attained=False, eta=None, tree=None)
+_NEAR = 1 << 16
+"""Bounds that differ by no more than such a part are those of a formula, up to where a search ends."""
 _NAMED = 5
 """How many of the weakest prompts are named."""
 
@@ -206,29 +210,55 @@ def find_radii(
 
 
 def _enclosed_radii(claim: Claim, at: Interface, effort: Effort) -> Radii:
-    """Return bounds on radii from enclosed logits: only at a final residual that passes no norm."""
+    """Return bounds on radii from enclosed logits: only at the final residual."""
     frozen, task = claim.frozen, claim.task
     numbers = EnclosedNumbers.up_to(effort.precision)
-    if not at.is_final_residual or frozen.architecture.has_norm:
+    if not at.is_final_residual:
         raise NotExactError(f"a radius is searched for: {ball_words(numbers)}")
     found = enclose(frozen, claim.circuit, task.candidates, task.prompts, effort)
-    rows = claim.directions()
+    bracket_of = _through_norm(claim, found.numbers) if frozen.architecture.has_norm else _straight(claim)
     prompts = tuple(
         PromptRadius(
-            _enclosed_bracket(one, rows), (max(map(abs, residual.numbers)) + residual.reach) * residual.unit
+            _UNKNOWN
+            if isinstance(one.decision, NotKnown) or effort.pace.is_over
+            else bracket_of(one, residual),
+            (max(map(abs, residual.numbers)) + residual.reach) * residual.unit,
         )
-        for one, residual in zip(found.logits, found.residuals, strict=True)
+        for one, residual in effort.pace.each(
+            "prompts", list(zip(found.logits, found.residuals, strict=True))
+        )
     )
     return Radii(at, task, prompts, found.numbers.precision)
 
 
+def _through_norm(claim: Claim, numbers: EnclosedNumbers) -> Callable[[Enclosed, EnclosedRow], Bracket]:
+    """Bound radii where a layer norm follows: by what is proved, and what is found to change a decision."""
+    norm = final_norm(claim.frozen, claim.task.candidates)
+
+    def bracket_of(found: Enclosed, residual: EnclosedRow) -> Bracket:
+        decision = NormedDecision(norm, numbers, found, residual)
+        lower = decision.kept_below()
+        if lower is None:
+            return _INFINITE
+        upper, eta = decision.broken_at() or (None, None)
+        is_near = upper is not None and upper - lower <= upper / _NEAR
+        tree = None if is_near else Unsearched(lower)
+        return Bracket(lower, upper, is_attained=eta is not None, eta=eta, tree=tree)
+
+    return bracket_of
+
+
+def _straight(claim: Claim) -> Callable[[Enclosed, EnclosedRow], Bracket]:
+    """Bound radii where logits are affine in the residual: as closely as these are known."""
+    rows = claim.directions()
+    return lambda found, _: _enclosed_bracket(found, rows)
+
+
 def _enclosed_bracket(found: Enclosed, rows: Directions) -> Bracket:
-    """Return bounds on a radius, or that nothing is known of it where the decision is not known."""
-    if isinstance(found.decision, NotKnown):
-        return _UNKNOWN
+    """Return bounds on the radius of a known decision."""
     bounds = enclosed_radius(found, rows)
     if bounds is None:
-        return Bracket(Fraction(0), None, is_attained=False, eta=None, tree=None)
+        return _INFINITE
     lower, upper, eta = bounds
     return Bracket(lower, upper, is_attained=True, eta=eta, tree=None)
 

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,26 +17,29 @@ from circuitproof.files.reading import Fields, write_rational
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
 from circuitproof.models.declaration import read_declaration
-from circuitproof.proof.arithmetic import EnclosedNumbers
+from circuitproof.proof.arithmetic import bits_of
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import Counterexample, counterexample
 from circuitproof.proof.effort import Effort, Pace
 from circuitproof.proof.evidence import Open
-from circuitproof.proof.inexact import is_exact
+from circuitproof.proof.inexact import in_its_arithmetic
+from circuitproof.proof.properties.bounds import parse_bounds
 from circuitproof.proof.properties.catalogue import PROPERTIES
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Asked, Property
 from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.verdict import Answer, Battery, Verdict
+from circuitproof.tasks.candidates import AskedCandidates
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.pattern_text import print_pattern
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.asked import ablated, asked_circuit, asked_model, asked_task
 from circuitproof.verbs.counterexamples import counterexample_to_json
+from circuitproof.verbs.floats import FloatMeasures, Unmeasured, floats_to_json
 
 if TYPE_CHECKING:
-    from circuitproof.proof.patterns.frontier import Frontier
+    from circuitproof.proof.patterns.limits import ClaimLimits
 
 
 _PAPER = (Kind.EQUIVALENCE, Kind.INVARIANCE, Kind.NECESSITY)
@@ -80,11 +82,15 @@ class Request:
     place: PerturbationSite | None = None
     """Where robustness perturbs; without one, the final residual."""
     effort: Effort = Effort()  # noqa: RUF009  # frozen, and so shared by none
+    candidates: AskedCandidates | None = None
+    """Which tokens may be answers, where it is not the task that says it."""
     pattern: str | None = None
     """The text of a pattern, where it is not the task file's own."""
     find_limits: bool = False
     """Whether to look for the largest part of a pattern on which a refuted claim is true."""
 
+    is_detached: bool = False
+    """Whether the bundle names its tensors and holds none."""
     only_of_patterns: tuple[str, ...] = ()
     """Options that were given and do nothing unless the task is about a pattern."""
     only_of_lists: tuple[str, ...] = ()
@@ -96,23 +102,6 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class FloatMeasures:
-    """What torch makes of a claim: measured, not proved."""
-
-    error: float
-    """The largest difference between torch's candidate logits and the exact ones."""
-    agreement: int
-    """On how many prompts circuit and model decide alike."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unmeasured:
-    """Floats were to be measured and could not be."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Verification:
     """The answers, how long they took and, if that was asked for, how far floats and limits are from them."""
 
@@ -120,7 +109,7 @@ class Verification:
     seconds: float
     floats: FloatMeasures | Unmeasured | None = None
     """What torch makes of it, where somebody has measured that."""
-    frontier: "Frontier | None" = None
+    limits: "ClaimLimits | None" = None
     """Where a claim about a pattern stops being true."""
     bundle: Path | None = None
     """Where the bundle was written, if it was."""
@@ -132,6 +121,11 @@ class Verification:
     @property
     def answers(self) -> tuple[Answer, ...]:
         return self.battery.answers
+
+    @property
+    def precision(self) -> int | None:
+        """Return with how many bits logits are enclosed, if they are."""
+        return bits_of(self.battery.claim.arithmetic)
 
     def counterexamples(self) -> Iterator[Counterexample]:
         """Return what refutes each refuted property."""
@@ -147,6 +141,8 @@ class Verification:
             "edges": len(claim.circuit),
             "granularity": str(claim.circuit.graph.granularity),
             "ablation": claim.circuit.ablation.name,
+            "arithmetic": claim.arithmetic.kind,
+            "precision": self.precision,
             **self._domain_to_json(),
             "cells": self.battery.cells,
             "answers": [_answer_to_json(claim, answer) for answer in self.battery.answers],
@@ -156,21 +152,17 @@ class Verification:
         """Return what is told of a list, or of a pattern."""
         task = self.battery.claim.task
         if isinstance(task.domain, Domain):
-            measured: dict[str, Json] = {"float_error": None, "float_agreement": None}
-            if isinstance(self.floats, FloatMeasures):
-                error = "infinite" if self.floats.error == inf else self.floats.error
-                measured = {"float_error": error, "float_agreement": self.floats.agreement}
-            return {"prompts": task.size, "ties": self.battery.ties, **measured}
-        frontier: Json = None
-        if self.frontier is not None:
-            from circuitproof.verbs.limits import frontier_to_json
+            return {"prompts": task.size, "ties": self.battery.ties, **floats_to_json(self.floats)}
+        limits: Json = None
+        if self.limits is not None:
+            from circuitproof.verbs.limits import limits_to_json
 
-            frontier = frontier_to_json(self.frontier)
+            limits = limits_to_json(self.limits)
         return {
             "pattern": print_pattern(task.domain),
             "prompts": write_rational(Fraction(task.size)),
             "seconds": round(self.seconds, 3),
-            "frontier": frontier,
+            "frontier": limits,
         }
 
 
@@ -195,13 +187,13 @@ def verify(request: Request, out: Path | None) -> Verification:
     seconds = time.perf_counter() - begun
     if out is not None:
         with keeping(Verification(battery, seconds)):
-            write_bundle(out, battery)
-    frontier = None
+            write_bundle(out, battery, is_detached=request.is_detached)
+    limits = None
     if request.find_limits:
         from circuitproof.verbs.limits import limits_of  # a list needs nothing that is about patterns
 
-        frontier = limits_of(battery, request.effort)
-    return Verification(battery, seconds, frontier=frontier, bundle=out)
+        limits = limits_of(battery, request.effort)
+    return Verification(battery, seconds, limits=limits, bundle=out)
 
 
 def listed_claim_of(request: Request) -> Claim:
@@ -217,7 +209,7 @@ def claim_of(request: Request) -> Claim:
     kept = asked_circuit(request.circuit, frozen.graph)
     place = request.place or PerturbationSite()
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
-    task = asked_task(request.task, frozen.declaration, request.pattern)
+    task = asked_task(request.task, frozen.declaration, request.pattern, request.candidates)
     circuit = ablated(kept, request.ablation, task, frozen.declaration)
     if request.ablation is not None:
         properties = tuple(prop.under(circuit.ablation) for prop in properties)
@@ -228,9 +220,7 @@ def claim_of(request: Request) -> Claim:
     else:
         _refuse_unasked(request.only_of_lists, task.name, "is about a pattern")
     claim = Claim(frozen, circuit, task, properties)
-    if not isinstance(task.domain, Domain) or is_exact(claim):
-        return claim
-    return replace(claim, arithmetic=EnclosedNumbers.up_to(request.effort.precision))
+    return in_its_arithmetic(claim, request.effort) if isinstance(task.domain, Domain) else claim
 
 
 def _refuse_unasked(flags: Sequence[str], task: str, why: str) -> None:
@@ -244,16 +234,18 @@ def parse_properties(
     where: str = "command line",
     *,
     agrees_with: Circuit | None = None,
+    bounds: Sequence[str] = (),
 ) -> tuple[Property, ...]:
     """Return the properties asked for.
 
-    Of none, those of the paper, robustness only with an epsilon, and agreement where a circuit is given.
+    Of none, those that bounds are of, or else those of the paper; with an epsilon robustness, and agreement
+    where a circuit is given.
     """
     with asked_for():
         size = None if epsilon is None else Fields({"epsilon": epsilon}, where).rational("epsilon")
-        asked = Asked(epsilon=size, agrees_with=agrees_with)
+        asked = Asked(epsilon=size, agrees_with=agrees_with, bounds=parse_bounds(bounds))
         given = {kind: what for kind, one in PROPERTIES.items() if (what := one.given(asked))}
-        chosen = tuple(kinds) or (*_PAPER, *given)
+        chosen = tuple(kinds) or (*(() if bounds else _PAPER), *given)
         if idle := [kind for kind in given if kind not in chosen]:
             kind = idle[0]
             raise UsageError(f"{given[kind]} is given, but {kind} is not among the properties asked for")

@@ -27,6 +27,14 @@ class Enclosures:
         self._carried = Carried(self._parameters, self._places)
         self._known: Store = {}
         self._logits: Store = {}
+        self._residuals: Store = {}
+        kinds = [claimed.kind for claimed in paid(forward.claim.properties, NUMBER)]
+        is_kept = "robustness" in kinds and forward.size.norm is not None
+        self._perturbed = self._end(forward.claim.edges) if is_kept else None
+
+    def _end(self, edges: Edges) -> int:
+        """Return the number of the logits of a circuit."""
+        return self._forward.circuit(edges).numbers[logits_node(self._forward.size)]
 
     def logits(self, edges: Edges, prompt: Prompt, biases: Biases = frozenset()) -> RowBall:
         """Return the logits of the candidates; `biases` are shared ones that nodes read in any case."""
@@ -55,3 +63,17 @@ class Enclosures:
                 self._known
             )
             self._logits.update({(number, place): row for place, row in run.logits().items()})
+            if number == self._perturbed:
+                self._residuals.update({(number, place): row for place, row in run.residuals().items()})
+
+    def residual(self, prompt: Prompt) -> RowBall:
+        """Return what the logits of the claim's circuit read before their norm, where both are claimed."""
+        edges = self._forward.claim.edges
+        self.logits(edges, prompt)
+        place = self._places.of(self._forward.circuit(edges), prompt)[-1]
+        return self._residuals[self._end(edges), place]
+
+    def read_out(self, residual: RowBall) -> RowBall:
+        """Return the logits of a final residual, through the last norm."""
+        normed = self._parameters.normed("logits.norm", residual)
+        return self._parameters.map("logits").apply([normed])[0]

@@ -1,4 +1,4 @@
-"""exp and GELU of dyadic numbers, rounded down to the last bit.
+"""exp, ln and GELU of dyadic numbers, rounded down to the last bit.
 
 A number is a pair of integers that it lies between, in units of 2^-w. Where both round down to the same
 integer, that is the one; otherwise w grows. Sums have positive terms only and every step rounds down, so that
@@ -27,6 +27,17 @@ def exp_floor(top: int, precision: int) -> int:
     if -top >> precision > precision:  # exp(t) ≤ e^-(p + 1) < 2^-p
         return 0
     return _settled(precision, 0, lambda bits: _exp_between(top, precision, bits))
+
+
+def ln_floor(top: int, precision: int) -> int:
+    """Return ⌊2^p·ln(t)⌋ for t = top/2^p ≥ 1.
+
+    For t = 1 + u, u > 0, ln t is between u - u²/2 and u: where (2^p·u)² ≤ 2^(p+1), less than a unit below u.
+    """
+    over = top - (1 << precision)
+    if over * over >> (precision + 1) == 0:
+        return max(0, over - 1)
+    return _settled(precision, 0, lambda bits: _ln_between(top, precision, bits))
 
 
 def gelu_tanh_floor(top: int, precision: int) -> int:
@@ -102,6 +113,37 @@ def exp_ends(top: int, bits: int) -> tuple[int, int]:
         total = total * total >> bits
     off = ((2 * terms + 6) << (halvings + 1)) + 3 * count
     return total >> count, ((total + off) >> count) + 1
+
+
+def _ln_between(top: int, precision: int, bits: int) -> tuple[int, int]:
+    low, high = ln_ends(top << (bits - precision), bits)
+    return low >> (bits - precision), high >> (bits - precision)
+
+
+def ln_ends(top: int, bits: int) -> tuple[int, int]:
+    """Return integers between which 2^w·ln(t) lies, t = top/2^w ≥ 1, w being `bits`.
+
+    t = m·2^n with 1 ≤ m < 2, and ln m = 2^(h+1)·artanh(y), y = (r - 1)/(r + 1) < 1/3, r the root of m of
+    order 2^h. A root halves what the number before it is off and is rounded by less than 1 unit, so r is less
+    than 2 too small, and so is y, which changes by half of that at most and is rounded. Each power y^(2k+1)
+    is less than 3 units too small: 3·y² is less than 1/3, y² is 7/3 units too small at most, which makes 7/9,
+    and rounding 1. So each term of the series is less than 2 units too small, and the rest of it, where a
+    power is 0, is less than 4. ln 2 is less than 2 units too small.
+    """
+    spend(2 * cost(bits))
+    count = top.bit_length() - 1 - bits
+    root, one = top >> count, 1 << bits
+    halvings = isqrt(bits) // 2 + 2
+    for _ in range(halvings):
+        root = isqrt(root << bits)
+    power = ((root - one) << bits) // (root + one)
+    square = power * power >> bits
+    total = terms = 0
+    while power:
+        total += power // (2 * terms + 1)
+        power, terms = power * square >> bits, terms + 1
+    low = (total << (halvings + 1)) + count * ln2(bits)
+    return low, low + ((2 * terms + 4) << (halvings + 1)) + 2 * count
 
 
 def _gelu_tanh_between(top: int, precision: int, bits: int) -> tuple[int, int]:

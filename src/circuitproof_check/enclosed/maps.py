@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from operator import mul
 
 from circuitproof_check.exact import Vector, longest
-from circuitproof_check.work import NUMBER, spend, spend_numbers
+from circuitproof_check.work import NUMBER
 
+from .prices import spend, spend_numbers
 from .rows import RowBall, ceiling, root_above
 
 TOGETHER = 64

@@ -1,7 +1,10 @@
 """The tensors of a model as enclosed rows and affine maps, each made once."""
 
-from circuitproof_check.architecture import embedding
+from typing import cast
+
+from circuitproof_check.architecture import Band, LayerNorm, embedding
 from circuitproof_check.forward import Forward
+from circuitproof_check.reading import require
 from circuitproof_check.work import OBJECT, spend
 
 from . import rows
@@ -31,6 +34,16 @@ class Parameters:
         spend(OBJECT)
         tables = embedding(self.size, spot.entry.prompt[spot.position], spot.position)
         return rows.total([self.tensor(table, row) for table, row in tables], self.size.width)
+
+    def normed(self, name: str, row: RowBall) -> RowBall:
+        """Return a row after a norm of that name, if the architecture has norms."""
+        norm = self.size.norm
+        require("norm_has_enclosures", not isinstance(norm, Band), name, norm)
+        if norm is None:
+            return row
+        epsilon = cast("LayerNorm", norm).epsilon
+        scale, shift = self.forward.whole(f"{name}.scale"), self.forward.whole(f"{name}.shift")
+        return rows.layer_normed(row, epsilon, scale, shift, self.precision)
 
     def map(self, name: str) -> AffineMap:
         """Return an affine map; a head puts out what has no bias of its own."""

@@ -11,9 +11,10 @@ from typing import ClassVar
 
 from circuitproof_check.exact import Vector, common_multiple, longest, projected
 from circuitproof_check.reading import require
-from circuitproof_check.work import NUMBER, STEP, spend, spend_numbers
+from circuitproof_check.work import NUMBER, STEP
 
 from . import functions
+from .prices import spend, spend_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,21 @@ class RowBall:
     def bits(self) -> int:
         """Return how many bits its longest number has."""
         return max(longest(self.midpoints), self.radius.bit_length())
+
+
+@dataclass(frozen=True, slots=True)
+class CentredRow:
+    """What a layer norm makes of a row before it divides."""
+
+    numbers: tuple[int, ...]
+    """The width times the midpoints less their mean."""
+    deviation: int
+    """That of the midpoints, rounded down."""
+    off: int
+    """That of the row is no further from that of the midpoints, which is not rounded."""
+    least: int
+    """That of any row is no less."""
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]  # numbers are no keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +149,17 @@ def norm(row: RowBall) -> int:
 
 
 def softmax(found: KeyScores, precision: int) -> KeyShares:
-    count = len(found.midpoints)
-    spend(count * (functions.cost(precision) + 2 * NUMBER))
-    largest = max(found.midpoints)
-    raised = [functions.exp_floor(one - largest, precision) for one in found.midpoints]
-    mass = sum(raised)
-    return KeyShares(tuple((one << precision) // mass for one in raised), found.off + 3 * count)
+    powers, count = exponentials(found.midpoints, precision), len(found.midpoints)
+    spend(NUMBER * count)
+    mass = sum(powers)
+    return KeyShares(tuple((one << precision) // mass for one in powers), found.off + 3 * count)
+
+
+def exponentials(scores: Sequence[int], precision: int) -> list[int]:
+    """Return exp of how far each score is behind the largest, rounded down."""
+    spend(len(scores) * (functions.cost(precision) + NUMBER))
+    largest = max(scores)
+    return [functions.exp_floor(one - largest, precision) for one in scores]
 
 
 def sparsemax(found: KeyScores, precision: int) -> KeyShares:
@@ -176,23 +197,31 @@ def activated(row: RowBall, activation: Fraction | str, precision: int) -> RowBa
     return RowBall(tuple(gelu(one, precision) for one in row.midpoints), radius + root_above(width))
 
 
+def centred(row: RowBall, epsilon: Fraction, precision: int) -> CentredRow:
+    """Return the midpoints less their mean, and how far they deviate from it."""
+    width = len(row.midpoints)
+    bits = max(row.bits, precision) + width.bit_length() + epsilon.denominator.bit_length()
+    spend_numbers(3 * width, bits * (2 + bits // 900) + epsilon.numerator.bit_length())
+    mass = sum(row.midpoints)
+    numbers = tuple(width * number - mass for number in row.midpoints)
+    lifted = epsilon.numerator << 2 * precision
+    spread = sum(number * number for number in numbers) * epsilon.denominator + lifted * width**3
+    deviation = isqrt(spread // (epsilon.denominator * width**3))
+    least, off = isqrt(lifted // epsilon.denominator), ceiling(row.radius, isqrt(width))
+    is_enough = deviation > 0 and max(deviation - off, least) > 0
+    require("precision_is_enough_for_norms", is_enough, "certificate.precision", precision)
+    return CentredRow(numbers, deviation, off, least)
+
+
 def layer_normed(row: RowBall, epsilon: Fraction, scale: Vector, shift: Vector, precision: int) -> RowBall:
     width, one = len(row.midpoints), 1 << precision
+    found = centred(row, epsilon, precision)
     bits = max(row.bits, precision) + width.bit_length()
-    spend_numbers(6 * width, bits * (2 + bits // 900) + scale.bits + shift.bits)
-    mass = sum(row.midpoints)
-    centred = [width * number - mass for number in row.midpoints]
-    least = (epsilon.numerator << 2 * precision) // epsilon.denominator
-    spread = sum(number * number for number in centred) * epsilon.denominator
-    spread += (epsilon.numerator << 2 * precision) * width**3
-    deviation = isqrt(spread // (epsilon.denominator * width**3))
-    nearest = max(deviation - ceiling(row.radius, isqrt(width)), isqrt(least))
-    require(
-        "precision_is_enough_for_norms", deviation > 0 and nearest > 0, "certificate.precision", precision
-    )
-    below = width * deviation
-    numbers = [(number << precision) // below for number in centred]
-    far = ceiling(row.radius << precision, nearest) + root_above(width) * (ceiling(one, deviation) + 1)
+    spend_numbers(3 * width, bits * (2 + bits // 900) + scale.bits + shift.bits)
+    below, nearest = width * found.deviation, max(found.deviation - found.off, found.least)
+    numbers = [(number << precision) // below for number in found.numbers]
+    far = ceiling(row.radius << precision, nearest)
+    far += root_above(width) * (ceiling(one, found.deviation) + 1)
     return _scaled(RowBall(tuple(numbers), far), scale, shift, precision)
 
 

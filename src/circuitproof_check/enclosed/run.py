@@ -1,11 +1,9 @@
 """One circuit on some prompts, in enclosed numbers: every row of a node is computed together."""
 
 from collections.abc import Callable, Sequence
-from typing import cast
 
-from circuitproof_check.architecture import EMBED, PORTS, ROTATIONS, Band, LayerNorm, Node, logits_node
+from circuitproof_check.architecture import EMBED, PORTS, ROTATIONS, Node, logits_node
 from circuitproof_check.circuits import Circuit
-from circuitproof_check.reading import require
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 from circuitproof_check.work import key as bytes_of
 
@@ -57,6 +55,11 @@ class EnclosedRun:
         end = logits_node(self._size)
         spots = self._needed(end)
         return self._mapped("logits", self._read(end, spots), spots)
+
+    def residuals(self) -> Found:
+        """Return what the logits read before their norm, by the place of the last position."""
+        end = logits_node(self._size)
+        return {place: self._sum(end, spot) for place, spot in self._needed(end).items()}
 
     def _needed(self, node: Node) -> Spots:
         return by_place(
@@ -142,6 +145,13 @@ class EnclosedRun:
         return [self._inputs[name, place] for place in spots]
 
     def _input(self, port: Node, spot: Spot) -> RowBall:
+        kind = "attention" if port.is_head else "mlp"
+        is_end = port == logits_node(self._size)
+        name = "logits.norm" if is_end else f"{kind}.{port.layer}.norm"
+        return self._parameters.normed(name, self._sum(port, spot))
+
+    def _sum(self, port: Node, spot: Spot) -> RowBall:
+        """Return what is read at a port before its norm."""
         sources, cut = self._circuit.sources.get(port, []), self._circuit.cut.get(port, [])
         spend(OBJECT + OBJECT * (len(sources) + len(cut)))
         terms = [self.output(source, spot) for source in sources]
@@ -149,15 +159,4 @@ class EnclosedRun:
         if self._size.biases:
             layers = self._circuit.layers.get(port, [])
             terms += [self._parameters.tensor(f"attention.{layer}.output.bias") for layer in layers]
-        return self._normed(port, rows.total(terms, self._size.width))
-
-    def _normed(self, port: Node, row: RowBall) -> RowBall:
-        norm, kind = self._size.norm, "attention" if port.is_head else "mlp"
-        is_end = port == logits_node(self._size)
-        name = "logits.norm" if is_end else f"{kind}.{port.layer}.norm"
-        require("norm_has_enclosures", not isinstance(norm, Band), name, norm)
-        if norm is None:
-            return row
-        epsilon, forward = cast("LayerNorm", norm).epsilon, self._parameters.forward
-        scale, shift = forward.whole(f"{name}.scale"), forward.whole(f"{name}.shift")
-        return rows.layer_normed(row, epsilon, scale, shift, self._precision)
+        return rows.total(terms, self._size.width)

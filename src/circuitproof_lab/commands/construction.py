@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
-from circuitproof.cli.options import AsJson, DeviceOption, RunFolderOption, drawing_of
+from circuitproof.cli.options import AsJson, DeviceOption, RunFolderOption, drawing_of, run_folder
 from circuitproof.cli.show import show_json, show_line, show_note, show_said, show_table
 from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import OneFile
@@ -33,7 +33,7 @@ def construct(  # noqa: PLR0913, PLR0917  # a run has these parts
 
     refuse_undrawable(figure)
     loaded = load_construction(recipe, base)
-    folder = out or Path("build") / loaded.name
+    folder = run_folder(out, loaded.name)
     where = device_of(device)
     found = build(loaded, folder, lambda stage: show_note(f"{loaded.name}: {stage}"), where)
     if figure is not None:
@@ -64,7 +64,7 @@ def _show(artifact: "Artifact") -> None:
         for state in artifact.states
     ]
     audited = ("model#", "circuit#", "heads silenced#", "circuit, each silenced#", "no circuit#")
-    columns = ("state", *audited, "worst radius#", "loss#", "passes")
+    columns = ("state", *audited, f"worst {artifact.states[0].aim}#", "loss#", "passes")
     count = artifact.states[0].audit.prompts
     show_table(f"{artifact.task}: right of {count} prompts, in FP32; * is the model of record", columns, rows)
     proof, claim = artifact.proof, artifact.proof.battery.claim

@@ -1,12 +1,11 @@
 """The command that distils neural heads into programs."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
-from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption, run_folder
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
 from circuitproof.errors import ExitCode
 from circuitproof.files.devices import DeviceChoice
@@ -15,7 +14,7 @@ from circuitproof.proof.properties.kinds import Kind
 if TYPE_CHECKING:
     from circuitproof.circuits.graph import Head
     from circuitproof_lab.distill.migrate import Migration
-    from circuitproof_lab.pipeline.distillation import Round, SeedReport
+    from circuitproof_lab.pipeline.distillation_report import Round, SeedReport
 
 _RIGHT = ("model#", "circuit#", "without programs#")
 _HEADS = ("idle in model", "in circuit", "arrived")
@@ -41,7 +40,7 @@ def distill(  # noqa: PLR0913, PLR0917  # a run has these parts
 
     loaded = load_distillation_recipe(recipe)
     loaded = loaded.with_seeds(seed) if seed else loaded
-    folder = out or Path("build") / loaded.name
+    folder = run_folder(out, loaded.name)
     reports = distill_recipe(loaded, folder, jobs, show_stage, device_of(device))
     show_result(reports, _show, as_json=as_json)
     raise Exit(ExitCode.GOOD if all(report.is_held for report in reports) else ExitCode.REFUTED)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
-from circuitproof.cli.options import AsJson, DeviceOption, RunFolderOption, drawing_of
+from circuitproof.cli.options import AsJson, DeviceOption, RunFolderOption, drawing_of, run_folder
 from circuitproof.cli.show import show_json, show_line, show_note, show_result, show_said, show_table
 from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import Continued, OneFile
@@ -37,7 +37,7 @@ def localise(  # noqa: PLR0913, PLR0917  # a run has these parts
 
     refuse_undrawable(figure)
     protocol = load_protocol(recipe)
-    folder = out or Path("build") / protocol.name
+    folder = run_folder(out, protocol.name)
     where = device_of(device)
     found = run(protocol, folder, ledger, lambda stage: show_note(f"{protocol.name}: {stage}"), where)
     if figure is not None:

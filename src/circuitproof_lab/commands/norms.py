@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from circuitproof.cli.options import AsJson, DeviceOption, RunFolderOption
+from circuitproof.cli.options import AsJson, DeviceOption, RunFolderOption, run_folder
 from circuitproof.cli.show import progress, show_line, show_result, show_table, steps_on
 from circuitproof.files.devices import DeviceChoice
 
@@ -39,7 +39,7 @@ def remove_norm(
         tokens = loaded.source.tokens_per_step
         source, removal = steps_on(bar, tokens, what="source, "), steps_on(bar, tokens, before, "removal, ")
         watchers = Watchers(Watcher(source), Watcher(removal))
-        folder = out or Path("build") / loaded.name
+        folder = run_folder(out, loaded.name)
         found = remove_norms(loaded, model, folder, watchers, device=where)
         bar.update(bar.task_ids[0], completed=before + loaded.plan.steps)
     show_result(found, _show, as_json=as_json)

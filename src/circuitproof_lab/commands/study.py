@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
-from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption, run_folder
 from circuitproof.cli.show import progress, show_line, show_note, show_result, show_said, show_table, steps_on
 from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.printing import printable
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from circuitproof_lab.pipeline.study_work import TaskReport
     from circuitproof_lab.records.audit import MeasuredState
     from circuitproof_lab.records.healing import Healed
+    from circuitproof_lab.records.limits import NoLimits, PatternLimits
 
 
 def run(
@@ -44,10 +45,9 @@ def run(
     from circuitproof_lab.train.loop import Watcher
 
     study, where = load_study(recipe), device_of(device)
-    folder = out or Path("build") / study.name
-    source = study.removal.source
-    before, tokens = source.plan.steps, source.tokens_per_step
-    with progress(study.name, before + study.removal.plan.steps) as bar:
+    folder = run_folder(out, study.name)
+    before, tokens = study.source.plan.steps, study.source.tokens_per_step
+    with progress(study.name, study.training_steps) as bar:
 
         def tell(stage: str) -> None:
             bar.update(bar.task_ids[0], description=printable(f"{study.name}: {stage}"), note="")
@@ -56,7 +56,7 @@ def run(
         watchers = Watchers(Watcher(steps_on(bar, tokens)), Watcher(steps_on(bar, tokens, before)))
         found = run_study(study, folder, base, tell, watchers, where)
     page = folder / "report.html"
-    write_file(page, look_at(folder, Beside()).page().encode())
+    write_file(page, look_at(folder, Beside(operations=found.operations)).page().encode())
     show_result({**record_to_json(found), "page": page}, lambda _: _show(found, page), as_json=as_json)
     raise Exit(found.exit_code)
 
@@ -76,8 +76,6 @@ def _show(found: "StudyReport", page: Path) -> None:
 
 
 def _show_task(report: "TaskReport", names: "TokenNames") -> None:
-    from circuitproof.reports.answers import answers_table
-
     show_line("")
     show_line(report.viability.sentence)
     if report.outcomes:
@@ -90,19 +88,34 @@ def _show_task(report: "TaskReport", names: "TokenNames") -> None:
         _show_healed(report.healed)
     if report.artifact is not None:
         _show_ladder(report.artifact)
-        title = f"{report.task}: {report.artifact.proof.verdict}"
-        show_said(answers_table(title, report.artifact.proof.battery))
-        if (by_token := report.artifact.measures.by_token) is not None:
-            show_line(
-                f"by the opener's token, {by_token.alike} of {by_token.classes} classes are decided alike"
-            )
+        _show_proof(report.artifact)
     if report.checked is not None:
         show_line(f"the checker says {report.checked.outcome}: {report.checked.reason}")
-    if report.limits is not None:
-        told = ", ".join(f"{name} {verdict}" for name, verdict in report.limits.verdicts.items())
-        show_line(f"limits: on {report.limits.prompts} prompts, {report.limits.pattern}: {told}")
+    for line in _limits_lines(report.limits):
+        show_line(line)
     if report.stopped is not None:
         show_line(f"{report.task} stopped: {report.stopped}")
+
+
+def _show_proof(artifact: "Artifact") -> None:
+    from circuitproof.reports.answers import answers_table
+
+    show_said(answers_table(f"{artifact.task}: {artifact.proof.verdict}", artifact.proof.battery))
+    for kind, why in artifact.measures.unclaimed.items():
+        show_line(f"{kind} is not claimed: {why}")
+    if (by_token := artifact.measures.by_token) is not None:
+        show_line(f"by the opener's token, {by_token.alike} of {by_token.classes} classes are decided alike")
+
+
+def _limits_lines(limits: "PatternLimits | NoLimits | None") -> "Iterator[str]":
+    """Yield what is proved of a pattern, or why nothing was asked of one."""
+    from circuitproof_lab.records.limits import PatternLimits
+
+    if isinstance(limits, PatternLimits):
+        told = ", ".join(f"{name} {verdict}" for name, verdict in limits.verdicts.items())
+        yield f"limits: on {limits.prompts} prompts, {limits.pattern}: {told}"
+    elif limits is not None:
+        yield f"limits: not asked, {limits.why}"
 
 
 def _show_gates(report: "TaskReport") -> None:
@@ -160,7 +173,7 @@ def _show_programs(report: "TaskReport", installed: "Installed", names: "TokenNa
     title = f"{report.task}: programs for the heads of {edges} edges extracted on the whole domain"
     show_table(title, ("head", "program", "overlap#", "tried#", "seconds#"), rows)
     exact, prompts = installed.exact, 0 if report.domain is None else report.domain.prompts
-    show_line(f"with these programs the circuit decides {exact} of {prompts} prompts right, exactly")
+    show_line(f"with these programs the circuit is known to decide {exact} of {prompts} prompts right")
     if report.again is not None:
         show_line(f"extracted again among them, {len(report.again)} edges are left")
 
@@ -176,7 +189,8 @@ def _show_healed(healed: "Healed") -> None:
 
 
 def _show_ladder(artifact: "Artifact") -> None:
-    columns = ("state", "model#", "circuit#", "no heads#", "no circuit#", "ppl#", "radius#", "passes")
+    aim = artifact.states[0].aim
+    columns = ("state", "model#", "circuit#", "no heads#", "no circuit#", "ppl#", f"{aim}#", "passes")
     rows = [
         (
             f"{state.name}{' *' if state.name == artifact.record else ''}",

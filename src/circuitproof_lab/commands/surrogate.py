@@ -1,12 +1,11 @@
 """The command that tests explanations from outside."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from typer import Exit
 
-from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption, run_folder
 from circuitproof.cli.show import show_line, show_note, show_result, show_table
 from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.printing import plural
@@ -31,7 +30,7 @@ def surrogate(
     from circuitproof_lab.pipeline.surrogate_recipe import load_surrogate_recipe
 
     loaded = load_surrogate_recipe(recipe)
-    folder = out or Path("build") / loaded.name
+    folder = run_folder(out, loaded.name)
     reports = run_surrogate(loaded, folder, show_note, device_of(device))
     show_result(reports, _show, as_json=as_json)
     raise Exit(EXIT_CODES[worst([report.verdict for report in reports])])

@@ -1,8 +1,6 @@
 """The command that trains a model."""
 
-from pathlib import Path
-
-from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption, run_folder
 from circuitproof.cli.show import progress, show_note, show_result, steps_on
 from circuitproof.files.devices import DeviceChoice
 
@@ -26,7 +24,7 @@ def train(
     from circuitproof_lab.train.workers import joined
 
     loaded, where = load_recipe(recipe), device_of(device)
-    folder = out or Path("build") / loaded.name
+    folder = run_folder(out, loaded.name)
     evaluations: list[Evaluation] = []
     with joined() as workers, progress(f"training {loaded.name}", loaded.plan.steps) as bar:
         watcher = Watcher(steps_on(bar, loaded.tokens_per_step), evaluations.append)

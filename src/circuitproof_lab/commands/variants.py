@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption, drawing_of
+from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption, drawing_of, run_folder
 from circuitproof.cli.show import progress, show_line, show_note, show_result, show_table, steps_on
 from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.printing import printable
@@ -41,7 +41,7 @@ def variants(  # noqa: PLR0913, PLR0917  # a comparison has these parts
 
     refuse_undrawable(figure)
     loaded, where = load_variants_recipe(recipe), device_of(device)
-    folder = out or Path("build") / loaded.name
+    folder = run_folder(out, loaded.name)
     with progress(loaded.name, 1) as bar:
 
         def watch(title: str, steps: int) -> "Watcher":

@@ -9,9 +9,10 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import assert_never
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.optim import AdamW
@@ -21,6 +22,7 @@ from circuitproof.circuits.graph import Head
 from circuitproof.errors import DeclarationError, NumericError
 from circuitproof.files.codec import Positive, PositiveInt
 from circuitproof.files.devices import CPU
+from circuitproof.models.architecture import Architecture
 from circuitproof.nn.devices import deterministic
 from circuitproof.nn.seeding import generator_of
 from circuitproof.nn.transformer import Transformer
@@ -29,6 +31,7 @@ from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.heal import TextTerm
 from circuitproof_lab.distill.install import replace_tensors
 from circuitproof_lab.distill.lesion import Behaviour
+from circuitproof_lab.records.audit import Aim
 from circuitproof_lab.train.memory import freed_memory_kept
 from circuitproof_lab.train.windows import next_token_loss
 
@@ -47,15 +50,6 @@ class Rung(StrEnum):
     """The value map with its bias, and the output map."""
 
 
-class Aim(StrEnum):
-    """What calibration makes large, beside being right."""
-
-    RADIUS = "radius"
-    """How far the final residual of the circuit can move before a decision changes."""
-    RELATIVE_RADIUS = "relative radius"
-    """The same, divided by the largest coordinate of that residual: scaling the readout buys none of it."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """How a rung is trained. Nothing here depends on where or when it runs."""
@@ -66,7 +60,7 @@ class Calibration:
     learning_rate: Positive
     aim: Aim
     target: Positive
-    """How large every radius should be; more is not asked for."""
+    """How large what is aimed at should be on every prompt; more is not asked for."""
 
 
 def calibrate(
@@ -78,8 +72,7 @@ def calibrate(
     """
     if not model.programs:
         raise DeclarationError("the model has no program heads, so there is nothing that may be calibrated")
-    if model.architecture.has_norm:
-        raise DeclarationError("calibration wants a model without norms; remove them first")
+    refuse_aimless(model.architecture, plan.aim)
     readouts, decider = _Readouts(model, rung), _RungDecider(model)
     optimizer = AdamW(readouts.parameters, lr=plan.learning_rate, weight_decay=0.0)
     with _frozen(model), freed_memory_kept(), deterministic(model.device):
@@ -181,7 +174,7 @@ def _frozen(model: Transformer) -> Generator[None, None, None]:
 def _loss(
     decider: _RungDecider, readouts: _Readouts, behaviour: Behaviour, plan: Calibration, places: Sequence[int]
 ) -> Float[Tensor, ""]:
-    """Return cross-entropy of model and circuit on some prompts, and what the circuit's radii lack."""
+    """Return cross-entropy of model and circuit on some prompts, and what the circuit lacks of the target."""
     task, model = behaviour.task, decider.model
     tokens = model.tokens_of([task.prompts[place] for place in places])
     answers = task.answers()
@@ -191,10 +184,8 @@ def _loss(
         residual = functional_call(decider, readouts.stacked(), (tokens, circuits))
         logits = model.residual_logits(residual, task.candidates)
         total = total + nn.functional.cross_entropy(logits, wanted)
-    radii = _radii(model, task, wanted, logits)
-    if plan.aim is Aim.RELATIVE_RADIUS:
-        radii = radii / residual.abs().amax(-1)
-    return total + (plan.target - radii).relu().mean() / plan.target
+    reached = _aimed(model, task, _FinalStates(residual, logits, wanted), plan.aim)
+    return total + (plan.target - reached).relu().mean() / plan.target
 
 
 def _text_loss(decider: _RungDecider, readouts: _Readouts, text: TextTerm, step: int) -> Float[Tensor, ""]:
@@ -203,17 +194,43 @@ def _text_loss(decider: _RungDecider, readouts: _Readouts, text: TextTerm, step:
     return text.weight * next_token_loss(logits, batch.targets)
 
 
-def _radii(model: Transformer, task: Task, wanted: Tensor, logits: Tensor) -> Float[Tensor, " prompt"]:
-    """Return how far the final residual may move, to the first competitor; negative where one leads."""
-    directions = model.output_directions(task.candidates)
-    speeds = (directions[wanted][:, None] - directions[None]).abs().sum(-1)
-    leads = logits.gather(-1, wanted[:, None]) - logits
+@dataclass(frozen=True, slots=True, eq=False)
+class _FinalStates:
+    """Where some prompts end: final residual, logits of the candidates, and which of these is wanted."""
+
+    residual: Float[Tensor, "prompt width"]
+    logits: Float[Tensor, "prompt candidate"]
+    wanted: Int[Tensor, " prompt"]
+
+
+def _aimed(model: Transformer, task: Task, ends: _FinalStates, aim: Aim) -> Float[Tensor, " prompt"]:
+    """Return what is aimed at, to the first competitor on each prompt; negative where one leads."""
+    wanted, leads = ends.wanted, ends.logits.gather(-1, ends.wanted[:, None]) - ends.logits
     is_other = torch.ones_like(leads, dtype=torch.bool).scatter(-1, wanted[:, None], value=False)
-    return (leads[is_other] / speeds[is_other]).unflatten(0, (len(wanted), -1)).amin(-1)
+    match aim:
+        case Aim.MARGIN:
+            found = leads[is_other]
+        case Aim.RADIUS | Aim.RELATIVE_RADIUS:
+            directions = model.output_directions(task.candidates)
+            speeds = (directions[wanted][:, None] - directions[None]).abs().sum(-1)
+            found = leads[is_other] / speeds[is_other]
+        case _:
+            assert_never(aim)
+    nearest = found.unflatten(0, (len(wanted), -1)).amin(-1)
+    return nearest / ends.residual.abs().amax(-1) if aim is Aim.RELATIVE_RADIUS else nearest
 
 
-def worst_radius(model: Transformer, behaviour: Behaviour, aim: Aim) -> float:
-    """Return the smallest radius over all prompts of the circuit's decisions, in floats."""
+def refuse_aimless(architecture: Architecture, aim: Aim) -> None:
+    """Refuse to aim at a radius where logits are read through a final norm: decisions have none there."""
+    if architecture.has_norm and aim is not Aim.MARGIN:
+        raise DeclarationError(
+            f"calibration aims at the {aim}, and the logits of a model with norms have none; "
+            'give aim = "margin", or remove the norms'
+        )
+
+
+def least_aimed(model: Transformer, behaviour: Behaviour, aim: Aim) -> float:
+    """Return the smallest of what is aimed at over all prompts of the circuit's decisions, in floats."""
     task, smallest = behaviour.task, float("inf")
     answers = task.decisions()
     with torch.no_grad():
@@ -221,10 +238,9 @@ def worst_radius(model: Transformer, behaviour: Behaviour, aim: Aim) -> float:
             tokens = model.tokens_of([task.prompts[place] for place in places])
             residual = model.final_residual(tokens, [behaviour.circuit])
             wanted = torch.tensor([answers[place] for place in places], device=model.device)
-            radii = _radii(model, task, wanted, model.residual_logits(residual, task.candidates))
-            if aim is Aim.RELATIVE_RADIUS:
-                radii = radii / residual.abs().amax(-1)
-            smallest = min(smallest, float(radii.min()))
+            logits = model.residual_logits(residual, task.candidates)
+            reached = _aimed(model, task, _FinalStates(residual, logits, wanted), aim)
+            smallest = min(smallest, float(reached.min()))
     return smallest
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from circuitproof.bundle.opening import Answered
+from circuitproof.bundle.opening import Answered, OpenedBundle
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Edge, Head
 from circuitproof.files.printing import plural
@@ -50,6 +50,11 @@ class Sketch:
     """What was proved of it, in small print."""
 
 
+def domain_of(bundle: OpenedBundle) -> str:
+    """Return what a bundle is about, in small print."""
+    return "a pattern" if bundle.pattern is not None else plural(len(bundle.domain.prompts), "prompt")
+
+
 def sketch_of(view: BundleView) -> Sketch:
     """Return what is drawn of a bundle that the checker has judged."""
     bundle, circuit = view.bundle, view.bundle.circuit
@@ -58,10 +63,9 @@ def sketch_of(view: BundleView) -> Sketch:
     if needs and len(circuit) <= FEW:
         lines.append("on an edge: prompts decided otherwise, or tied, without it")
     programs = {head: one for head, one in bundle.frozen.programs.items() if head in circuit.nodes()}
-    domain = "a pattern" if bundle.pattern is not None else plural(len(bundle.domain.prompts), "prompt")
     whole, outcome = len(circuit.graph.edges()), view.judgement.outcome.name.lower()
     return Sketch(
-        f"{bundle.task.name}: {len(circuit):,} of {whole:,} edges on {domain}; checker: {outcome}",
+        f"{bundle.task.name}: {len(circuit):,} of {whole:,} edges on {domain_of(bundle)}; checker: {outcome}",
         circuit,
         {head: program_line(bundle.task.names, one) for head, one in programs.items()},
         {edge: len(one.flips) + len(one.ties) for edge, one in needs.items()},

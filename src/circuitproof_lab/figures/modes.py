@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from circuitproof.files.printing import plural
 from circuitproof.reports.bundle_view import BundleView
+from circuitproof_lab.figures.circuit import domain_of
 from circuitproof_lab.figures.style import COLOURS, GREY, INK, WIDTH, Drawing, canvas, centred, legible
 from circuitproof_lab.records.surrogate import SurrogateReport
 
@@ -52,7 +53,7 @@ def _has_program(view: BundleView) -> bool:
 
 def _result(view: BundleView) -> str:
     bundle = view.bundle
-    domain = "a pattern" if bundle.pattern is not None else plural(len(bundle.domain.prompts), "prompt")
+    domain = domain_of(bundle)
     outcome = view.judgement.outcome.name.lower()
     return f"{legible(bundle.task.name, 20)}: {outcome}, {plural(len(bundle.circuit), 'edge')}, {domain}"
 

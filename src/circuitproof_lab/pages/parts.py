@@ -80,10 +80,11 @@ def _selected(gate: GateOutcome) -> tuple[Child, ...]:
 
 
 def calibration(run: RunView) -> Element | None:
-    """Return the rungs of calibrations: what model and circuit decide right, perplexity and radius."""
+    """Return the rungs of calibrations: what model and circuit decide right, perplexity and aim."""
     if not run.rungs:
         return None
-    columns = ("rung", "model", "circuit", "perplexity#", "radius#", "passes")
+    aims = " or ".join(dict.fromkeys(one.state.aim for one in run.rungs))
+    columns = ("rung", "model", "circuit", "perplexity#", f"{aims}#", "passes")
     about = note(f"Prompts decided right, measured in floats.{_budget(run)}")
     made = scrolled(columns, [_rung(one) for one in run.rungs], class_="stacked")
     why = (el("p", shown_text(f"{one.state.task}: {one.why}", most=400)) for one in run.rungs if one.why)

@@ -14,7 +14,7 @@ from circuitproof_lab.records.audit import QUALITY, BaseQuality
 from circuitproof_lab.records.blocks import BLOCKS, BlockRegression
 from circuitproof_lab.records.domain import DOMAIN, DeclaredDomain
 from circuitproof_lab.records.healing import HEALED, Healed
-from circuitproof_lab.records.limits import LIMITS, PatternLimits
+from circuitproof_lab.records.limits import LIMITS, NO_LIMITS, NoLimits, PatternLimits
 from circuitproof_lab.records.programs import ACCEPTED, AGAIN, Accepted, HeadSearch
 from circuitproof_lab.records.viability import VIABILITY, Viability
 
@@ -52,6 +52,8 @@ class StudyView:
     programs: tuple[Programs, ...]
     healings: tuple[Healed, ...]
     limits: tuple[PatternLimits, ...]
+    unasked: tuple[NoLimits, ...]
+    """Where nothing was asked beyond the declared domain."""
 
 
 def read_study(path: Path) -> StudyView:
@@ -66,6 +68,7 @@ def read_study(path: Path) -> StudyView:
         tuple(_programs(folder, model, _place(folder, path)) for folder in folders),
         _all(path, HEALED, Healed),
         _all(path, LIMITS, PatternLimits),
+        _all(path, NO_LIMITS, NoLimits),
     )
 
 

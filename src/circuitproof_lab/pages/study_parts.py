@@ -13,7 +13,7 @@ from circuitproof_lab.pages.study import Programs
 from circuitproof_lab.records.blocks import BlockRegression
 from circuitproof_lab.records.domain import DeclaredDomain
 from circuitproof_lab.records.healing import Healed
-from circuitproof_lab.records.limits import PatternLimits
+from circuitproof_lab.records.limits import NoLimits, PatternLimits
 from circuitproof_lab.records.programs import HeadSearch
 from circuitproof_lab.records.viability import Narrowing, Stratum, Viability
 
@@ -133,7 +133,8 @@ def programs(run: RunView) -> Element | None:
     """Return the programs that were found, and what the searches tried."""
     about = (
         "For each head that the circuit reads, programs are tried in floats, those first that overlap most "
-        "with the head's own attention. What they decide together is computed exactly."
+        "with the head's own attention. What they decide together is computed exactly, or enclosed where it "
+        "has no exact value."
     )
     return _part("searches", "Programs found", about, map(_programs, run.study.programs))
 
@@ -152,7 +153,8 @@ def _ends(one: Programs) -> list[tuple[str, Child]]:
     if one.extracted is not None:
         known.insert(0, ("circuit", f"{plural(one.extracted, 'edge')} extracted"))
     if (right := one.accepted) is not None:
-        known.append(("with them", share_bar(right.exact, right.prompts, "right, in exact arithmetic")))
+        how = "in exact arithmetic" if right.bits is None else f"enclosed with {right.bits} bits"
+        known.append(("with them", share_bar(right.exact, right.prompts, f"right, {how}")))
     if one.again is not None:
         listed = shown_text(", ".join(one.again), most=_LONG)
         known.append(("in the end", f"{plural(len(one.again), 'edge')}, extracted again: {listed}"))
@@ -207,7 +209,12 @@ def limits(run: RunView) -> Element | None:
         "The properties that were proved on the declared domain, asked of every prompt of a pattern. What "
         "the checker says of their bundles stands above."
     )
-    return _part("limits", "Limits of the proof", about, map(_limits, run.study.limits))
+    told = (*map(_limits, run.study.limits), *map(_unasked, run.study.unasked))
+    return _part("limits", "Limits of the proof", about, told)
+
+
+def _unasked(one: NoLimits) -> tuple[Element, ...]:
+    return el("h3", name(one.task)), note(f"Nothing was asked: {shown_text(one.why, most=_LONG)}.")
 
 
 def _limits(one: PatternLimits) -> tuple[Element, ...]:

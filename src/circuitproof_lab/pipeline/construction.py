@@ -10,11 +10,14 @@ from circuitproof.errors import InputError
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import record_to_json, to_json
 from circuitproof.files.devices import CPU, Device
+from circuitproof.files.reading import about
 from circuitproof.files.run import Run, Tell, begin_run, silent
 from circuitproof.forward.frozen import open_model
 from circuitproof.models.declaration import NO_PROGRAMS, Declaration
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.nn.transformer import Transformer, initialise
+from circuitproof.proof.inexact import refuse_valueless
+from circuitproof_lab.distill.calibrate import refuse_aimless
 from circuitproof_lab.pipeline.construction_recipe import Blueprint, Construction, SeededBase
 from circuitproof_lab.pipeline.engine import RunStage, StageName, follow, written
 from circuitproof_lab.pipeline.sizes import model_size
@@ -91,7 +94,7 @@ def prove_artifact(build: ArtifactBuild) -> ArtifactBuild:
     proof = prove_circuit(build.run.within("proof"), claim)
     anchors = build.construction.anchors
     telling = f"evaluating {anchors} anchors of {build.blueprint.task.name}"
-    measure = partial(measure_proof, model, proof.battery, anchors, build.run.device)
+    measure = partial(measure_proof, model, proof, anchors, build.run.device)
     measures = build.run.within("proof").record(MEASURES, ProofMeasures, measure, telling)
     return replace(build, proof=proof, measures=measures)
 
@@ -134,7 +137,10 @@ def _refuse_unfit(construction: Construction) -> int:
     )
     for blueprint in construction.blueprints:
         declared.refuse_unfit(blueprint.task)
-        replace(declared, programs=blueprint.programs).refuse_inexact("a construction", blueprint.circuit)
+        programmed = replace(declared, programs=blueprint.programs)
+        refuse_valueless(programmed, "a construction", blueprint.circuit)
+    with about(construction.name):
+        refuse_aimless(declared.architecture, construction.calibration.aim)
     return (1 + 2 * len(construction.blueprints)) * model_size(declared.architecture)
 
 

@@ -33,7 +33,7 @@ from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.calibrate import Calibration, Rung
 from circuitproof_lab.distill.heal import TextTerm
 from circuitproof_lab.pipeline.protocol import Templates, read_encoder
-from circuitproof_lab.pipeline.recipe import codec_in
+from circuitproof_lab.pipeline.recipe import codec_in, refuse_names
 from circuitproof_lab.train.loop import Seed
 from circuitproof_lab.train.windows import Windows
 
@@ -205,8 +205,7 @@ def _one(encoder: Encoder, text: str) -> int:
 
 def _refuse_misfit(construction: Construction, where: str) -> None:
     names = [blueprint.task.name for blueprint in construction.blueprints]
-    if not names or len(set(names)) != len(names) or not all(name.isidentifier() for name in names):
-        raise InputError(f"{where}.artifacts are {names}, want some, with distinct plain names")
+    refuse_names(names, f"{where}.artifacts")
     if construction.choice is RungChoice.QUALITY and construction.quality is None:
         raise InputError(f"{where} chooses by quality but names no text; add a [quality] table")
     for blueprint in construction.blueprints:

@@ -13,90 +13,34 @@ from pathlib import Path
 
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.errors import InputError, NumericError
-from circuitproof.files.canonical import Json
-from circuitproof.files.codec import record_to_json, to_json
 from circuitproof.files.devices import CPU, Device
 from circuitproof.files.records import write_record
 from circuitproof.files.run import Run, begin_run
-from circuitproof.models.declaration import ProgramHeads
 from circuitproof.nn.checkpoint import load_model
 from circuitproof.nn.decisions import score_circuits
-from circuitproof.programs.text import to_text
 from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.heal import Treatment
-from circuitproof_lab.distill.install import ScoringParameters, scoring_parameters
+from circuitproof_lab.distill.install import scoring_parameters
 from circuitproof_lab.distill.lesion import Behaviour
-from circuitproof_lab.distill.migrate import Fate, Migration, migration_of
+from circuitproof_lab.distill.migrate import Fate, migration_of
 from circuitproof_lab.pipeline.distillation_recipe import DistillationRecipe
+from circuitproof_lab.pipeline.distillation_report import DistillationProof, Round, SeedReport, check_final
 from circuitproof_lab.pipeline.engine import RunStage, StageName, Stopped, follow, written
 from circuitproof_lab.pipeline.sizes import model_size, training_size
 from circuitproof_lab.pipeline.stages.blocks import regress
 from circuitproof_lab.pipeline.stages.extract import CircuitSearch, extract_circuit
 from circuitproof_lab.pipeline.stages.heal import HealingCourse, heal
 from circuitproof_lab.pipeline.stages.install import install_programs, new_heads
-from circuitproof_lab.pipeline.stages.prove import CircuitClaim
-from circuitproof_lab.pipeline.stages.prove_final import DistillationProof, prove_final
+from circuitproof_lab.pipeline.stages.prove import CircuitClaim, FinishedProof, prove_once
 from circuitproof_lab.pipeline.stages.train import MODEL, declared_by, train_recipe
 from circuitproof_lab.records.blocks import BLOCKS
-from circuitproof_lab.records.migration import MIGRATION, RoundRecord
+from circuitproof_lab.records.migration import MIGRATION
 from circuitproof_lab.train.loop import Watcher
 
 UNHEALED, CHASE = "unhealed", "chase"
 
 OnStage = Callable[[int, str], None]
 """Who is told which stage of which seed begins."""
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """A model with programs, healed under one objective or not yet, and what became of its behaviours."""
-
-    name: str
-    model: Path
-    programs: ProgramHeads
-    scoring: ScoringParameters
-    migrations: tuple[Migration, ...]
-
-    @property
-    def fate(self) -> Fate:
-        """Return the worst fate of a behaviour."""
-        return min((migration.fate for migration in self.migrations), key=list(Fate).index)
-
-    def record(self) -> RoundRecord:
-        """Return what is written down of it."""
-        return RoundRecord(
-            name=self.name,
-            fate=self.fate,
-            model=str(self.model),
-            programs={str(head): to_text(program) for head, program in self.programs.items()},
-            scoring_parameters=self.scoring.with_programs,
-            scoring_parameters_before=self.scoring.without_programs,
-            behaviours=tuple(migration.record() for migration in self.migrations),
-        )
-
-    def to_json(self) -> Json:
-        return to_json(self.record())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeedReport:
-    """What one seed came to; the last round is the one that is proved."""
-
-    seed: int
-    stopped: str | None = None
-    """Why the seed ended early, in one sentence: a gate not met, a number that is none. Nothing is proved."""
-    rounds: tuple[Round, ...]
-    proofs: tuple[DistillationProof, ...] = ()
-
-    @property
-    def is_held(self) -> bool:
-        """Say whether the programs held and everything about the final circuits is proved."""
-        if self.stopped is not None or not self.rounds or not self.proofs:
-            return False
-        return self.rounds[-1].fate is Fate.HELD and all(proof.is_good for proof in self.proofs)
-
-    def to_json(self) -> Json:
-        return {"seed": self.seed, "held": self.is_held, **record_to_json(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +57,14 @@ class _SeededJob:
     installed: Path | None = None
     """The same model with programs for the heads of those circuits."""
     rounds: tuple[Round, ...] = ()
+    proved: tuple[FinishedProof, ...] = ()
+    """What is proved of the final circuits."""
     proofs: tuple[DistillationProof, ...] = ()
+    """The same, once it is checked."""
+
+    def proof_run(self, claim: CircuitClaim) -> Run:
+        """Return the part of the run that holds a proof."""
+        return self.run.within("proofs", claim.behaviour.task.name)
 
 
 def distill(
@@ -249,8 +200,11 @@ def _prove(job: _SeededJob) -> _SeededJob:
     last, epsilon = job.rounds[-1], job.recipe.epsilon
     found = () if last.fate is Fate.FAILED else _found(last)
     claims = [CircuitClaim(model=last.model, behaviour=one, epsilon=epsilon) for one in found]
-    proofs = (prove_final(job.run.within("proofs", one.behaviour.task.name), one) for one in claims)
-    return replace(job, proofs=tuple(proofs))
+    return replace(job, proved=tuple(prove_once(job.proof_run(one), one) for one in claims))
+
+
+def _check(job: _SeededJob) -> _SeededJob:
+    return replace(job, proofs=tuple(check_final(job.proof_run(one.claim), one) for one in job.proved))
 
 
 STAGES: tuple[RunStage[_SeededJob], ...] = (
@@ -262,5 +216,6 @@ STAGES: tuple[RunStage[_SeededJob], ...] = (
     *(RunStage(StageName.HEAL, partial(_heal, treatment)) for treatment in Treatment),
     RunStage(StageName.HEAL, _chase),
     RunStage(StageName.PROVE, _prove),
+    RunStage(StageName.CHECK, _check),
 )
-"""How each seed is distilled; each round of healing ends with an audit, and each proof with a check."""
+"""How each seed is distilled; each round of healing ends with an audit."""

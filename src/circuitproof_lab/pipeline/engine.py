@@ -20,6 +20,9 @@ Known = TypeVar("Known")
 class StageName(StrEnum):
     """What a stage does, in the words of the folders and records of runs."""
 
+    TEACH = "teach"
+    FIT = "fit surrogate"
+    EXPLAIN = "explain"
     TRAIN = "train"
     REMOVE_NORMS = "remove norms"
     VIABILITY = "viability"
@@ -35,6 +38,8 @@ class StageName(StrEnum):
     PROVE = "prove"
     CHECK = "check"
     LIMITS = "limits"
+    MEASURE = "measure"
+    COMPARE = "compare"
 
 
 class Stopped(Exception):  # noqa: N818  # a gate that is not met is a result, not a mistake

@@ -19,7 +19,7 @@ from circuitproof.files.codec import Codec, PositiveInt, record_to_json, to_json
 from circuitproof.files.locked import locked
 from circuitproof.files.reading import parse_json, read_bytes, reading
 from circuitproof.tasks.task import Task
-from circuitproof_lab.pipeline.manifest import Development, Gate
+from circuitproof_lab.pipeline.splits import Development, Gate
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,12 @@ from circuitproof_lab.pipeline.ledger import Ledger
 from circuitproof_lab.pipeline.protocol import BUNDLES, TRAINING, TRIMMED, Protocol
 from circuitproof_lab.pipeline.recipe import Recipe
 from circuitproof_lab.pipeline.sizes import model_size, training_size
+from circuitproof_lab.pipeline.splits import Rounds, deal_rounds
 from circuitproof_lab.pipeline.stages.extract import CIRCUIT
 from circuitproof_lab.pipeline.stages.gate import (
     GatedRun,
-    Rounds,
     extract_generation,
     open_generation,
-    rounds_of,
     select_programs,
 )
 from circuitproof_lab.pipeline.stages.prove import CircuitClaim, CircuitProof, prove_circuit
@@ -103,7 +102,7 @@ def localise(
 ) -> Localisation:
     """Run a protocol in `out` and prove its last circuits; what is finished there is not done again."""
     with about(protocol.name):
-        rounds = tuple(rounds_of(protocol, generator) for generator in protocol.generators)
+        rounds = tuple(deal_rounds(protocol, generator) for generator in protocol.generators)
     size = _refuse_unfit(protocol, rounds)
     opened = Ledger(ledger or out / LEDGER)
     refuse_unwritable(opened.path)

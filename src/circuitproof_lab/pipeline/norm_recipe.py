@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from circuitproof.files.canonical import Digest, digest_file, digest_together
-from circuitproof.files.codec import FolderName, Key
+from circuitproof.files.codec import Codec, FolderName, Key
 from circuitproof.files.kinds import FileKind, of_kind
 from circuitproof.files.reading import read_toml, reading
 from circuitproof_lab.pipeline.recipe import Recipe, codec_in, read_seed
@@ -26,6 +26,13 @@ class NormRecipe:
     limits: Annotated[FoldLimits, Key("fold")]
     digest: Digest
     """The digest of the recipe, of its source and of the files that this names."""
+
+
+def codec_with_removals(folder: Path) -> Codec:
+    """Return what reads recipes that name a removal's; paths in them are relative to the folder."""
+    return codec_in(folder).knowing(
+        {NormRecipe: lambda fields, key: load_norm_recipe(folder / fields.text(key))}
+    )
 
 
 def load_norm_recipe(path: Path) -> NormRecipe:

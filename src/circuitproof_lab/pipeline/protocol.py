@@ -20,7 +20,7 @@ from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.generator import Encoder, Generator, NamedTokens, Pool, PromptTemplate, Slot
 from circuitproof.tasks.loading import load_listed_task, task_spec
 from circuitproof_lab.pipeline.prompts import PromptSource, TaskPrompts
-from circuitproof_lab.pipeline.recipe import Recipe, codec_in
+from circuitproof_lab.pipeline.recipe import Recipe, codec_in, refuse_names
 from circuitproof_lab.train.tokenizer import gpt2_tokenizer
 
 TRAINING, TRIMMED, BUNDLES = FOLDERS = ("training", "trimmed", "bundles")
@@ -160,10 +160,8 @@ def _is_plain(name: str) -> bool:
 
 
 def _refuse_misfit(protocol: Protocol, where: str) -> None:
-    tasks = [generator.task for generator in protocol.generators]
     names = [generation.name for generation in protocol.generations]
-    if not tasks or len(set(tasks)) != len(tasks) or not all(map(_is_plain, tasks)):
-        raise InputError(f"{where}.tasks are {tasks}, want some, with distinct plain names")
+    refuse_names([generator.task for generator in protocol.generators], f"{where}.tasks", _is_plain)
     if not names or len(set(names)) != len(names):
         raise InputError(f"{where}.generations are {names}, want some, with distinct names")
     if taken := [name for name in names if name in FOLDERS]:

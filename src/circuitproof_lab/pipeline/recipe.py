@@ -1,6 +1,6 @@
 """Recipes: typed TOML that says what to train and how. Every mistake is one sentence with the key's path."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -83,6 +83,14 @@ def with_tasks(recipe: Recipe, tasks: Sequence[Task]) -> Recipe:
         source=TasksSource(tuple(tasks), recipe.source.batch),
         digest=digest_together(recipe.digest, *digests),
     )
+
+
+def refuse_names(
+    names: Sequence[str], where: str, is_plain: Callable[[str], bool] = str.isidentifier
+) -> None:
+    """Refuse names of tasks that cannot name a folder each."""
+    if not names or len(set(names)) != len(names) or not all(map(is_plain, names)):
+        raise InputError(f"{where} are {list(names)}, want some, with distinct plain names")
 
 
 def codec_in(folder: Path) -> Codec:

@@ -201,6 +201,7 @@ def _claims(study: _Finished) -> tuple[ReleasedClaim, ...]:
             model=one.task,
             base=BASE if kept.has_base else None,
             answers=_opened(study, kept)[0].answers,
+            operations=kept.operations,
         )
         for one in study.tasks
         for kept in one.proofs

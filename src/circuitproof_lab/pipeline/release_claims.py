@@ -26,6 +26,8 @@ class ReleasedClaim:
     model: str
     base: str | None
     answers: tuple[Answered, ...]
+    operations: int | None
+    """How much work the checker is allowed, where that is more than it allows by itself."""
 
 
 def claims_text(name: str, models: Sequence[ReleasedModel], claims: Sequence[ReleasedClaim]) -> str:
@@ -51,6 +53,8 @@ def _claim_lines(one: ReleasedClaim) -> Iterator[str]:
         yield f'base = "{one.base}"'
     yield f'task = "tasks/{one.name}.json"'
     yield f'circuit = "circuits/{one.name}.json"'
+    if one.operations is not None:
+        yield f"operations = {one.operations}"
     for answer in one.answers:
         if isinstance(answer.prop, Robustness):
             yield f'epsilon = "{write_rational(answer.prop.epsilon)}"'

@@ -15,13 +15,15 @@ from circuitproof_lab.pipeline.construction_recipe import QualityBudget
 from circuitproof_lab.pipeline.engine import RunStage, written
 from circuitproof_lab.pipeline.ledger import Ledger
 from circuitproof_lab.pipeline.localisation import LEDGER, declared_run
-from circuitproof_lab.pipeline.manifest import Development, Split
+from circuitproof_lab.pipeline.norm_recipe import NormRecipe
 from circuitproof_lab.pipeline.prompts import PromptSource, TaskPrompts
 from circuitproof_lab.pipeline.protocol import Protocol, Templates
+from circuitproof_lab.pipeline.recipe import Recipe
+from circuitproof_lab.pipeline.splits import Development, Rounds, Split, deal_rounds
 from circuitproof_lab.pipeline.stages.domain import narrowed, spare_rows
-from circuitproof_lab.pipeline.stages.gate import GatedRun, Rounds, rounds_of
+from circuitproof_lab.pipeline.stages.gate import GatedRun
 from circuitproof_lab.pipeline.stages.remove_norms import remove_norms
-from circuitproof_lab.pipeline.stages.train import CORPUS, MODEL, material_of
+from circuitproof_lab.pipeline.stages.train import CORPUS, MODEL, material_of, train_recipe
 from circuitproof_lab.pipeline.stages.viability import viability_of
 from circuitproof_lab.pipeline.study_recipe import ListedTask, Study
 from circuitproof_lab.pipeline.study_work import StudySite, StudyWork, TaskReport, TaskStudy
@@ -31,20 +33,33 @@ from circuitproof_lab.train.corpus import DocumentUse
 from circuitproof_lab.train.data import CorpusData
 from circuitproof_lab.train.windows import Windows
 
+_BASE = "base"
 
-def make_base(work: StudyWork) -> StudyWork:
+
+def remove_base_norms(recipe: NormRecipe, work: StudyWork) -> StudyWork:
     """Train the base and remove its norms, unless one was given."""
     if work.base is not None:
         return work
     run, folder = work.run, work.run.folder
     run.tell("training the base and removing its norms")
-    remove_norms(work.study.removal, None, folder / "base", work.watchers, folder / CORPUS, run.device)
-    return replace(work, base=folder / "base" / MODEL)
+    remove_norms(recipe, None, folder / _BASE, work.watchers, folder / CORPUS, run.device)
+    return replace(work, base=folder / _BASE / MODEL)
+
+
+def train_base(recipe: Recipe, work: StudyWork) -> StudyWork:
+    """Train the base, which stays as it is, unless one was given."""
+    if work.base is not None:
+        return work
+    run, folder = work.run, work.run.folder
+    run.tell("training the base")
+    watcher = work.watchers.source
+    train_recipe(recipe, folder / _BASE, watcher, corpus=folder / CORPUS, device=run.device)
+    return replace(work, base=folder / _BASE / MODEL)
 
 
 def read_base(work: StudyWork) -> StudyWork:
     """Measure the base on held-out text; that says what an artifact may lose there."""
-    base, recipe = written(work.base, "base"), work.study.removal.source
+    base, recipe = written(work.base, "base"), work.study.source
     stored, tokenizer = load_model(base, work.run.device), work.corpus.tokenizer
     if tokenizer is None or stored.alphabet != tokenizer.alphabet:
         raise InputError(
@@ -74,7 +89,7 @@ def ask_base(work: StudyWork) -> StudyWork:
     pools = [_pool(work, task) for task in work.study.tasks]
     declared = _protocol(work.study, written(work.site, "base"), pools)
     run = work.run.within("localisation")
-    dealt = [rounds_of(declared, pool) for pool in pools]
+    dealt = [deal_rounds(declared, pool) for pool in pools]
     job = declared_run(declared, dealt, run, Ledger(run.folder / LEDGER))
     tasks = tuple(_asked(work, job, rounds) for rounds in dealt)
     viable = tuple(task.rounds for task in tasks if task.report.viability.is_viable)

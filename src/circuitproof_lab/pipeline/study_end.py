@@ -1,35 +1,17 @@
 """The end of a study, written down: a release is made from it without knowing how the study went."""
 
-import platform
 from collections.abc import Sequence
 from pathlib import Path
-
-import torch
 
 from circuitproof.claims.places import ProofRecord, record_of
 from circuitproof.files.canonical import digest_file
 from circuitproof.files.sealed import MANIFEST
 from circuitproof.proof.verdict import Verdict
-from circuitproof.version import __version__
 from circuitproof_lab.pipeline.stages.prove import BUNDLE
 from circuitproof_lab.pipeline.study_work import TaskReport
-from circuitproof_lab.records.environment import Environment
 from circuitproof_lab.records.gate import GateOutcome
 from circuitproof_lab.records.limits import LIMITS, PatternLimits
 from circuitproof_lab.records.study import EndedStudy, EndedTask, KeptProof, OpenedGate
-
-
-def environment() -> Environment:
-    """Return the environment of this process."""
-    return Environment(
-        circuitproof=__version__,
-        python=platform.python_version(),
-        torch=torch.__version__,
-        kernels=torch.backends.cpu.get_cpu_capability(),
-        threads=torch.get_num_threads(),
-        machine=platform.machine(),
-        system=platform.system(),
-    )
 
 
 def end_of(base: Path, reports: Sequence[TaskReport], folder: Path) -> EndedStudy:
@@ -77,13 +59,14 @@ def _proof_of(report: TaskReport, folder: Path) -> tuple[KeptProof, ...]:
         return ()
     proof = report.artifact.proof
     bundle, record = _below(proof.bundle, folder), record_of(proof.battery, proof.seconds)
-    return (KeptProof(claim=report.task, bundle=bundle, has_base=True, proof=record),)
+    operations = None if report.checked is None else report.checked.operations
+    return (KeptProof(claim=report.task, bundle=bundle, has_base=True, proof=record, operations=operations),)
 
 
 def _limits_of(report: TaskReport, folder: Path) -> tuple[KeptProof, ...]:
     """Return the bundle of what lies beyond the domain, which stands beside its record."""
     limits = report.limits
-    if limits is None:
+    if not isinstance(limits, PatternLimits):
         return ()
     (file,) = (folder / report.task).rglob(LIMITS)
     bundle, record = _below(file.parent / BUNDLE, folder), _record_of_limits(limits)

@@ -9,17 +9,19 @@ from circuitproof.errors import InputError
 from circuitproof.files.canonical import Digest, digest_file, digest_together
 from circuitproof.files.codec import Codec, FolderName, Key, Positive, PositiveInt, PositiveRational, Range
 from circuitproof.files.kinds import FileKind, of_kind
-from circuitproof.files.reading import Fields, read_toml, reading, reading_part
+from circuitproof.files.reading import Fields, about, read_toml, reading, reading_part
 from circuitproof.find.choices import SelectionRule
 from circuitproof.find.extraction import ExtractionMethod
+from circuitproof.models.declaration import NO_PROGRAMS, Declaration
 from circuitproof.programs.candidates import Grammar
-from circuitproof_lab.distill.calibrate import Calibration, Rung
+from circuitproof.proof.inexact import refuse_valueless
+from circuitproof_lab.distill.calibrate import Calibration, Rung, refuse_aimless
 from circuitproof_lab.distill.heal import TERMS, Draw, Treatment, Weighing
 from circuitproof_lab.distill.migrate import LesionGates
 from circuitproof_lab.pipeline.construction_recipe import RungChoice, read_rungs
-from circuitproof_lab.pipeline.norm_recipe import NormRecipe, load_norm_recipe
+from circuitproof_lab.pipeline.norm_recipe import NormRecipe, codec_with_removals
 from circuitproof_lab.pipeline.protocol import Generation, ProgramBounds, Templates
-from circuitproof_lab.pipeline.recipe import codec_in
+from circuitproof_lab.pipeline.recipe import Recipe, refuse_names
 from circuitproof_lab.records.viability import Narrowing
 from circuitproof_lab.train.loop import TrainingPlan
 from circuitproof_lab.train.tokenised import ByteTokens, CorpusSource
@@ -80,8 +82,8 @@ class Study:
 
     name: FolderName
     salt: str
-    removal: NormRecipe
-    """How the base is made: a model is trained on text and loses its norms."""
+    base_recipe: NormRecipe | Recipe
+    """How the base is made: a model is trained on text, and loses its norms or stays as it is."""
     domain: DomainRule
     tasks: tuple[Templates | ListedTask, ...]
     method: ExtractionMethod
@@ -106,35 +108,63 @@ class Study:
         return sum(one.development + one.gate for one in self.generations)
 
     @property
+    def source(self) -> Recipe:
+        """Return how the base is trained before norms are removed, if they are."""
+        return self.base_recipe.source if isinstance(self.base_recipe, NormRecipe) else self.base_recipe
+
+    @property
+    def training_steps(self) -> int:
+        """Return how many steps it takes to make the base."""
+        steps, recipe = self.source.plan.steps, self.base_recipe
+        return steps + recipe.plan.steps if isinstance(recipe, NormRecipe) else steps
+
+    @property
     def corpus(self) -> CorpusSource:
-        source = self.removal.source.source
+        source = self.source.source
         assert isinstance(source, CorpusSource)  # noqa: S101  # refused otherwise when it is read
         return source
+
+    def refuse_unfit_base(self, declared: Declaration, where: str) -> None:
+        """Refuse a base on which the last stages could only fail, after its gates are burned."""
+        refuse_valueless(declared, "a study")
+        with about(where):
+            refuse_aimless(declared.architecture, self.ladder.calibration.aim)
 
 
 def load_study(path: Path) -> Study:
     """Read a study; paths in it are relative to its own folder."""
-    codec = codec_in(path.parent).knowing(
-        {NormRecipe: lambda fields, key: load_norm_recipe(path.parent / fields.text(key))}
-    )
+    codec = codec_with_removals(path.parent)
     with reading(of_kind(read_toml(path), path.name, FileKind.STUDY), path.name) as fields:
-        removal = codec.value(NormRecipe, fields, "removal")
+        base = _read_base(codec, fields)
         tasks = fields.each("tasks", lambda part: _read_task(codec, part))
         with reading_part(fields, "localisation") as part:
             method = codec.whole(ExtractionMethod, part, rule=SelectionRule.SPARSITY)
         with reading_part(fields, "synthesis") as part:
             search = ProgramBounds(codec.record(Grammar, part), part.number("deadline", above=0))
         with reading_part(fields, "healing") as part:
-            healing = _read_healing(codec, part, removal.plan.seed)
+            healing = _read_healing(codec, part, base.plan.seed)
         with reading_part(fields, "calibration") as part:
             rungs, calibration = read_rungs(codec, part), codec.record(Calibration, part)
             ladder = codec.record(Ladder, part, rungs=rungs, calibration=calibration)
         files = [digest_file(task.file) for task in tasks if isinstance(task, ListedTask)]
-        digest = digest_together(digest_file(path), removal.digest, *files)
+        digest = digest_together(digest_file(path), base.digest, *files)
         tables = {"method": method, "healing": healing, "ladder": ladder, "search": search}
-        study = codec.record(Study, fields, removal=removal, tasks=tasks, digest=digest, **tables)
+        study = codec.record(Study, fields, base_recipe=base, tasks=tasks, digest=digest, **tables)
     _refuse_misfit(study, path.name)
     return study
+
+
+def _read_base(codec: Codec, fields: Fields) -> NormRecipe | Recipe:
+    """Read how the base is made: by a removal of norms, or by a training alone."""
+    if fields.has("removal") == fields.has("base"):
+        found = "both removal and base" if fields.has("base") else "neither removal nor base"
+        raise InputError(
+            f"{fields.where} has {found}; want the recipe of a norm removal as removal, or that of a "
+            "training as base, whose model stays as it is"
+        )
+    if fields.has("removal"):
+        return codec.value(NormRecipe, fields, "removal")
+    return codec.value(Recipe, fields, "base")
 
 
 def _read_task(codec: Codec, fields: Fields) -> Templates | ListedTask:
@@ -156,12 +186,12 @@ def _read_healing(codec: Codec, fields: Fields, seed: int) -> CoreHealing:
 
 
 def _refuse_misfit(study: Study, where: str) -> None:
-    source = study.removal.source.source
+    source, base = study.source.source, study.base_recipe
     if not isinstance(source, CorpusSource) or isinstance(source.tokenizer, ByteTokens):
-        raise InputError(f"{where}.removal trains on something else than text in tokens; want a corpus")
-    names = [task.name for task in study.tasks]
-    if not names or len(set(names)) != len(names) or not all(name.isidentifier() for name in names):
-        raise InputError(f"{where}.tasks are {names}, want some, with distinct plain names")
+        raise InputError(f"{where}: the base is trained on something else than text in tokens; want a corpus")
+    if isinstance(base, Recipe):
+        study.refuse_unfit_base(Declaration(base.architecture, NO_PROGRAMS, None), f"{where}.calibration")
+    refuse_names([task.name for task in study.tasks], f"{where}.tasks")
     for task in study.tasks:
         slots = task.slots if isinstance(task, Templates) else study.domain.strata
         if unknown := [name for name in study.domain.strata if name not in slots]:

@@ -130,7 +130,7 @@ def check(work: TaskStudy) -> TaskStudy:
 
 
 def limits(work: TaskStudy) -> TaskStudy:
-    """Ask the four properties of every prompt of a pattern."""
+    """Ask the four properties of every prompt of a pattern, where patterns are for the circuit."""
     study, claim = work.study, written(work.report.artifact, "artifact").proof.battery.claim
     four = replace(claim, properties=four_properties(study.epsilon))
     found = find_limits(work.run.within("limits"), four, study.longest, study.search.deadline)

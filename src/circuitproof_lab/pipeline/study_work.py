@@ -11,8 +11,9 @@ from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.pipeline.construction import Artifact
 from circuitproof_lab.pipeline.construction_recipe import QualityBudget
+from circuitproof_lab.pipeline.splits import Rounds
 from circuitproof_lab.pipeline.stages.calibrate import ArtifactBuild
-from circuitproof_lab.pipeline.stages.gate import GatedRun, Rounds
+from circuitproof_lab.pipeline.stages.gate import GatedRun
 from circuitproof_lab.pipeline.stages.remove_norms import Watchers
 from circuitproof_lab.pipeline.stages.synthesise import Installed
 from circuitproof_lab.pipeline.study_recipe import Study
@@ -22,7 +23,7 @@ from circuitproof_lab.records.checked import CheckedBundle
 from circuitproof_lab.records.domain import DeclaredDomain
 from circuitproof_lab.records.gate import GateOutcome
 from circuitproof_lab.records.healing import Healed
-from circuitproof_lab.records.limits import PatternLimits
+from circuitproof_lab.records.limits import NoLimits, PatternLimits
 from circuitproof_lab.records.viability import Viability
 from circuitproof_lab.train.data import CorpusData
 from circuitproof_lab.train.tokenised import TokenisedCorpus
@@ -45,7 +46,7 @@ class TaskReport:
     """Extracted again from the circuit of the programs."""
     artifact: Artifact | None = None
     checked: CheckedBundle | None = None
-    limits: PatternLimits | None = None
+    limits: PatternLimits | NoLimits | None = None
     healed: Healed | None = None
     stopped: str | None = None
     """Why the task ended early, in one sentence."""

@@ -10,8 +10,8 @@ from circuitproof.files.codec import FolderName
 from circuitproof.files.kinds import FileKind, of_kind
 from circuitproof.files.reading import read_toml, reading
 from circuitproof.models.operators import Activation, Attention, LayerNorm, Norm
-from circuitproof_lab.pipeline.norm_recipe import NormRecipe, load_norm_recipe
-from circuitproof_lab.pipeline.recipe import Recipe, codec_in
+from circuitproof_lab.pipeline.norm_recipe import NormRecipe, codec_with_removals
+from circuitproof_lab.pipeline.recipe import Recipe
 from circuitproof_lab.records.variants import Reported
 from circuitproof_lab.train.loop import Seed
 from circuitproof_lab.train.tokenised import CorpusSource
@@ -119,9 +119,7 @@ class VariantsRecipe:
 
 def load_variants_recipe(path: Path) -> VariantsRecipe:
     """Read a recipe of variants; paths in it are relative to its own folder."""
-    codec = codec_in(path.parent).knowing(
-        {NormRecipe: lambda fields, key: load_norm_recipe(path.parent / fields.text(key))}
-    )
+    codec = codec_with_removals(path.parent)
     with reading(of_kind(read_toml(path), path.name, FileKind.VARIANTS), path.name) as fields:
         recipe = codec.record(VariantsRecipe, fields, digest=digest_file(path))
     _refuse_misfit(recipe, path.name)

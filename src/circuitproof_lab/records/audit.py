@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from circuitproof.errors import DeclarationError
@@ -92,6 +93,17 @@ class Losses:
     without_circuit: Positive
 
 
+class Aim(StrEnum):
+    """What calibration makes large, beside being right."""
+
+    RADIUS = "radius"
+    """How far the final residual of the circuit can move before a decision changes."""
+    RELATIVE_RADIUS = "relative radius"
+    """The same, divided by the largest coordinate of that residual: scaling the readout buys none of it."""
+    MARGIN = "margin"
+    """By how much the right logit of the circuit leads: where a norm comes last, there is no radius."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredState:
     """The model at one point of a construction, measured in floats."""
@@ -100,11 +112,12 @@ class MeasuredState:
     name: str
     audit: Audit
     radius: float
-    """The smallest radius of the circuit's decisions; not positive where one is wrong."""
+    """The smallest of what is aimed at, over the circuit's decisions; not positive where one is wrong."""
     losses: Losses | None
     """On the text of the quality gate, if there is one."""
     seconds: Positive
     passes: bool
+    aim: Aim = Aim.RADIUS
 
     def __post_init__(self) -> None:
         if self.losses is not None:

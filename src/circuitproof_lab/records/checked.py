@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from circuitproof.files.codec import Positive, PositiveInt
 from circuitproof_check.main import Outcome
 
 CHECKED = "checked.json"
@@ -13,6 +14,9 @@ class CheckedBundle:
 
     outcome: str
     reason: str
+    operations: PositiveInt | None = None
+    """How much work it was allowed; nothing where what it allows by itself is enough."""
+    seconds: Positive | None = None
 
     @property
     def is_valid(self) -> bool:

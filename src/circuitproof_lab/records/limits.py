@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from circuitproof.errors import DeclarationError
 from circuitproof.files.codec import Positive
 
-LIMITS = "limits.json"
+LIMITS, NO_LIMITS = "limits.json", "no-limits.json"
+
+
+@dataclass(frozen=True, slots=True)
+class NoLimits:
+    """That a proof on a declared domain was not asked for more, and why, in one sentence."""
+
+    task: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

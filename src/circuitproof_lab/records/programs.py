@@ -31,7 +31,9 @@ class HeadSearch:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """How many prompts the circuit decides right with all programs found, in exact arithmetic."""
+    """How many prompts the circuit is known to decide right with all programs found."""
 
     exact: int
     prompts: PositiveInt
+    bits: PositiveInt | None = None
+    """With how many the decisions are enclosed; nothing where they are exact."""

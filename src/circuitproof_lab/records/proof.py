@@ -1,7 +1,7 @@
 """What is kept of a proof: the verdict on each property, and how it compares with what was not proved."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from circuitproof.files.codec import Positive, PositiveInt
 from circuitproof.proof.verdict import Verdict
@@ -30,7 +30,7 @@ class NeededEdge:
 
 @dataclass(frozen=True, slots=True)
 class NecessityWitnesses:
-    """Every witness of every edge's necessity, in exact arithmetic; the bundle keeps one of each."""
+    """Every known witness of every edge's necessity; the bundle keeps one of each."""
 
     task: str
     prompts: PositiveInt
@@ -43,19 +43,24 @@ class TokenRelation:
 
     classes: PositiveInt
     alike: int
-    """Classes whose prompts are all decided alike, in exact arithmetic."""
+    """Classes whose prompts are all known to be decided alike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofMeasures:
-    """How exact answers compare with floats, and on how many prompts they were computed a second way."""
+    """How answers compare with floats, and on how many prompts they were computed a second way."""
 
     forward_seconds: Positive
     """One float forward of the same circuit over the same prompts in torch."""
     float_error: float
+    """From exact logits, or from the midpoints of enclosed ones."""
     anchors: PositiveInt
-    """On how many prompts an evaluation that shares nothing gave the same exact logits."""
+    """On how many prompts an evaluation that shares nothing gave the same logits, to the last bit."""
     signs: int
     """How many branches of the activation those evaluations traced."""
     by_token: TokenRelation | None
     """Nothing where a task has no openers."""
+    bits: PositiveInt | None = None
+    """With how many logits are enclosed; nothing where they are exact."""
+    unclaimed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Which of the four properties are not claimed, and why they cannot be."""

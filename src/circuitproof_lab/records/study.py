@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from circuitproof.claims.places import ProofRecord
 from circuitproof.files.canonical import Digest
+from circuitproof.files.codec import PositiveInt
 from circuitproof_lab.records.audit import MeasuredState
 from circuitproof_lab.records.gate import GatedPrograms
 
@@ -20,6 +21,8 @@ class KeptProof:
     has_base: bool
     """Whether it claims the lesion identity with the base."""
     proof: ProofRecord
+    operations: PositiveInt | None = None
+    """How much work the checker is to be allowed, where that is more than it allows by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from enclosed_claims import (
     prompts,
     prover_of,
     remarked,
+    robust,
     settled,
     true_verdicts,
 )
@@ -106,13 +107,6 @@ def test_open_answers_are_incomplete_whatever_the_precision(tmp_path):
     prover = prover_of(GPT, 0)
     prover.answer({"kind": "equivalence"}, "undecided", {"open": "1 prompt: the margin 2, radius 3"})
     assert written(prover, tmp_path / "bundle")[0] is Outcome.INCOMPLETE
-
-
-def robust(prover: EnclosedProver, epsilon: Fraction, verdict: str, evidence: Any) -> EnclosedProver:
-    """Claim robustness of the final residual."""
-    entry = {"kind": "robustness", "epsilon": str(epsilon), **maker.FINAL_RESIDUAL}
-    prover.answer(entry, verdict, evidence)
-    return prover
 
 
 def test_robustness_is_proved_below_its_radius_and_not_at_it(tmp_path):

@@ -2,14 +2,19 @@
 
 import re
 import time
+from types import SimpleNamespace
 
 import pytest
 
 import bundle_maker as maker
 from bundle_maker import Bundle, architecture, every_edge, random_bundle
+from circuitproof_check import work
+from circuitproof_check.architecture import Node
+from circuitproof_check.enclosed import cost
 from circuitproof_check.main import Beside, Outcome, inspect
-from enclosed_claims import GPT, NEOX, PLAIN, answered, prover_of, remarked
+from enclosed_claims import GPT, NEOX, PLAIN, answered, prover_of, remarked, settled
 from enclosed_twin import EnclosedProver
+from measures_oracle import MEASURES, evaluated, measured, replaying
 
 
 @pytest.mark.parametrize("size", [GPT, NEOX, PLAIN], ids=["GPT", "NEOX", "PLAIN"])
@@ -28,6 +33,55 @@ def test_with_the_operations_that_the_sentence_names_the_claim_is_judged(size, a
     named = re.search(r"--operations (\d+)$", few.reason)
     assert named is not None, few.reason
     assert inspect(bundle, Beside(operations=int(named[1]))).outcome is judged
+    assert judged is Outcome.INVALID or int(named[1]) < 2 * work.spent()
+    foreseen = inspect(bundle, Beside(only_foreseen=True))
+    assert foreseen.outcome is Outcome.INCOMPLETE
+    assert re.fullmatch(r"about \d+ operations are needed, and \d+ are left", foreseen.reason)
+
+
+def test_places_that_prompts_share_are_foreseen_once():
+    """All pairs of six tokens have six beginnings: 42 places and not 72."""
+    pairs = [(a, b) for a in range(6) for b in range(6)]
+    masked, unmasked = (
+        SimpleNamespace(
+            ablation=SimpleNamespace(is_uniform=True), architecture=SimpleNamespace(is_masked=is_masked)
+        )
+        for is_masked in (True, False)
+    )
+    assert cost._counts(masked, pairs) == cost.TokenCounts(42, 36, 6 + 2 * 36, 72)
+    assert cost._counts(unmasked, pairs) == cost.TokenCounts(72, 36, 2 * 72, 72)  # nothing is shared
+    masked.ablation.is_uniform = False
+    assert cost._counts(masked, pairs) == cost.TokenCounts(72, 36, 36 + 2 * 36, 72)
+
+
+def test_only_what_is_read_as_key_or_value_is_computed_everywhere():
+    """Queries, and what leads to the logits alone, are computed at the last position."""
+    head, mlp, end = Node(1), Node(2), Node(4)
+    everything = ((Node(0), head), (head, mlp), (mlp, end))
+    assert cost._read_everywhere(everything) == {Node(0)}
+    later = ((Node(0), head), (head, Node(3, 0, 2)), (mlp, Node(3, 0, 1)), (Node(3), end))
+    assert cost._read_everywhere(later) == {Node(0), head}
+
+
+@pytest.mark.parametrize("without", [[], [1]])
+@pytest.mark.parametrize(
+    "ablation", ["zero", {"kind": "mean", "over": "all", "prompts": [[1, 2], [3, 4, 5]]}]
+)
+def test_measures_are_judged_with_the_operations_that_the_sentence_names(ablation, without, tmp_path):
+    """Losses take an exp of each candidate's logit and two logarithms."""
+    prover = prover_of(GPT, 3)
+    prover.claim["circuit"]["ablation"], prover.found = ablation, {}
+    settled(prover)
+    for kind in MEASURES:
+        evaluated(prover, measured(prover, kind, without if kind.startswith("recovered") else ()))
+    bundle = remarked(replaying(prover, 2, [0, 1])).write(tmp_path / "bundle")
+    judged = inspect(bundle, Beside())
+    assert judged.outcome is Outcome.VALID, judged.reason
+    few = inspect(bundle, Beside(operations=60_000))
+    named = re.search(r"--operations (\d+)$", few.reason)
+    assert (few.outcome, named is None) == (Outcome.INCOMPLETE, False), few.reason
+    assert named is not None
+    assert inspect(bundle, Beside(operations=int(named[1]))).outcome is Outcome.VALID
 
 
 def wide(precision: int) -> Bundle:

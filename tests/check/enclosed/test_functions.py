@@ -1,4 +1,4 @@
-"""exp and GELU are rounded down to the last bit."""
+"""exp, ln and GELU are rounded down to the last bit."""
 
 import mpmath
 import pytest
@@ -11,6 +11,8 @@ from circuitproof_check.enclosed.functions import (
     gelu_exact_floor,
     gelu_tanh_floor,
     ln2,
+    ln_ends,
+    ln_floor,
     pi,
 )
 from circuitproof_check.work import ExceededError
@@ -52,6 +54,31 @@ def test_exp_is_rounded_down(case):
     top = -abs(number)
     wanted = floor_of(lambda: mpmath.exp(mpmath.ldexp(top, -precision)), precision)
     assert exp_floor(top, precision) == wanted
+
+
+@given(numbers(), st.integers(0, 1 << 22))
+@example((16, 0), 0)
+@example((4096, 1), 0)
+@example((4096, 1 << 2049), 0)
+@example((64, 1 << 34), 3)
+def test_ln_is_rounded_down(case, more):
+    """From 1 on, where it is 0; just above it is a little less than a multiple of a unit."""
+    precision, number = case
+    top = (1 << precision) + abs(number) + more
+    with mpmath.workprec(4 * precision + 400):
+        wanted = int(mpmath.floor(mpmath.ldexp(mpmath.log(mpmath.ldexp(top, -precision)), precision)))
+    assert ln_floor(top, precision) == wanted
+
+
+@given(numbers())
+def test_the_ends_of_ln_hold_it_and_are_near(case):
+    """What is said about the error is so, with few bits too."""
+    precision, number = case
+    top = (1 << precision) + abs(number)
+    low, high = ln_ends(top, precision)
+    with mpmath.workprec(4 * precision + 400):
+        assert low <= mpmath.ldexp(mpmath.log(mpmath.ldexp(top, -precision)), precision) <= high
+    assert high - low < 1 << (precision.bit_length() + 12 + int(precision**0.5) // 2)
 
 
 @given(numbers())

@@ -7,19 +7,14 @@ from circuitproof.circuits.circuit import Circuit, circuit_of, whole
 from circuitproof.circuits.graph import EMBED, LOGITS, Edge, Head, Mlp
 from circuitproof.errors import DeclarationError, NumericError
 from circuitproof.models.declaration import readout_tensors
-from circuitproof.models.operators import BandNorm, NoNorm
-from circuitproof.nn.decisions import score_circuits, task_logits
+from circuitproof.models.operators import BandNorm, LayerNorm, NoNorm
+from circuitproof.nn.decisions import answer_margins, score_circuits, task_logits
 from circuitproof.programs.text import parse
 from circuitproof.tasks.quotes import toy_quotes
-from circuitproof_lab.distill.calibrate import (
-    Aim,
-    Calibration,
-    Rung,
-    calibrate,
-    worst_radius,
-)
+from circuitproof_lab.distill.calibrate import Calibration, Rung, calibrate, least_aimed
 from circuitproof_lab.distill.install import replace_tensors
 from circuitproof_lab.distill.lesion import Behaviour, silence
+from circuitproof_lab.records.audit import Aim
 from floats import agree
 from models import NORMS, random_model, tiny_architecture
 
@@ -78,7 +73,7 @@ def test_the_readout_rung_learns_to_answer_in_circuit_and_model():
     (alone,) = score_circuits(after, behaviour.task)
     (circuit,) = score_circuits(after, behaviour.task, [behaviour.circuit])
     assert alone.right == circuit.right == 128
-    assert worst_radius(after, behaviour, Aim.RADIUS) >= PLAN.target
+    assert least_aimed(after, behaviour, Aim.RADIUS) >= PLAN.target
 
 
 def test_a_gain_buys_radius_but_no_relative_radius():
@@ -89,8 +84,8 @@ def test_a_gain_buys_radius_but_no_relative_radius():
     one = calibrate(model, behaviour, Rung.READOUT, plan)
     name = "head.1.1.output.weight"
     twice = replace_tensors(one, {name: 2 * one.named_slices()[name]})
-    absolute = [worst_radius(model.double(), behaviour, Aim.RADIUS) for model in (one, twice)]
-    relative = [worst_radius(model.double(), behaviour, Aim.RELATIVE_RADIUS) for model in (one, twice)]
+    absolute = [least_aimed(model.double(), behaviour, Aim.RADIUS) for model in (one, twice)]
+    relative = [least_aimed(model.double(), behaviour, Aim.RELATIVE_RADIUS) for model in (one, twice)]
     assert agree(absolute[1], 2 * absolute[0])
     assert agree(relative[1], relative[0])
 
@@ -112,12 +107,22 @@ def test_a_model_without_programs_is_refused():
         calibrate(model, behaviour_of(model), Rung.SCALAR, PLAN)
 
 
-def test_a_model_with_norms_is_refused():
+def test_a_margin_is_aimed_at_through_a_final_norm():
+    """It is the lead of the right logit, whatever stands between residual and logits."""
+    model = model_of(norm=next(norm for norm in NORMS if isinstance(norm, LayerNorm)))
+    behaviour, plan = behaviour_of(model), replace(PLAN, steps=60, aim=Aim.MARGIN, target=0.5)
+    after = calibrate(model, behaviour, Rung.READOUT, plan)
+    logits = task_logits(after, behaviour.task, [behaviour.circuit])
+    assert least_aimed(after, behaviour, Aim.MARGIN) == float(answer_margins(behaviour.task, logits).min())
+    assert least_aimed(after, behaviour, Aim.MARGIN) > least_aimed(model, behaviour, Aim.MARGIN)
+
+
+def test_a_radius_through_norms_is_refused():
     """A radius at the final residual has no closed form there."""
     norm = next(norm for norm in NORMS if isinstance(norm, BandNorm))
     model = model_of(norm=norm)
     assert not isinstance(model.architecture.norm, NoNorm)
-    with pytest.raises(DeclarationError, match="calibration wants a model without norms; remove them first"):
+    with pytest.raises(DeclarationError, match="aims at the radius, and the logits of a model with norms"):
         calibrate(model, behaviour_of(model), Rung.SCALAR, PLAN)
 
 

@@ -9,10 +9,11 @@ from circuitproof.errors import DeclarationError
 from circuitproof.programs.text import parse
 from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_lab.distill.audit import audit
-from circuitproof_lab.distill.calibrate import Aim, Calibration, Rung, calibrate
+from circuitproof_lab.distill.calibrate import Calibration, Rung, calibrate
 from circuitproof_lab.distill.install import install, replace_tensors
 from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.distill.shared_below import share_below
+from circuitproof_lab.records.audit import Aim
 from models import random_model, tiny_architecture
 
 HEAD = Head(1, 1)

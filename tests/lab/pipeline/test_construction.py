@@ -46,6 +46,36 @@ def test_an_artifact_is_built_calibrated_and_proved(built):
     assert outcome is Outcome.VALID
 
 
+ORDINARY = {
+    'norm = { kind = "none" }': 'norm = { kind = "layer", epsilon = "1/100000" }',
+    'attention = "sparsemax"': 'attention = "softmax"',
+    '{ kind = "leaky relu", slope = "1/100" }': '{ kind = "gelu", form = "tanh" }',
+}
+
+
+def test_an_artifact_of_an_ordinary_base_is_proved_in_enclosed_numbers(tmp_path):
+    """Softmax, GELU and LayerNorm stay; what is claimed is what can be, and the checker confirms it."""
+    calibrated = {
+        "deviation = 0.3": "deviation = 0.1",
+        'rungs = ["scalar", "readout"]': 'rungs = ["readout"]',
+        "steps = 120": "steps = 240",
+        'aim = "radius"': 'aim = "margin"',
+    }
+    recipe = write_construction(tmp_path, ORDINARY | calibrated)
+    (artifact,) = construct(load_construction(recipe), tmp_path / "run")
+    assert artifact.proof.verdict is Verdict.PROVED
+    assert artifact.measures.bits is not None
+    outcome, sentence = check(artifact.proof.bundle, artifact.model, tmp_path / "run" / "base")
+    assert (outcome, "lesion identity" in sentence) == (Outcome.VALID, True)
+
+
+def test_a_radius_is_not_aimed_at_through_a_norm(tmp_path):
+    """Refused before anything is made."""
+    with pytest.raises(InputError, match="small: calibration aims at the radius"):
+        construct(load_construction(write_construction(tmp_path, ORDINARY)), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 def test_every_frozen_tensor_is_the_base_s(built):
     """Only the program head's readout differs; its queries and keys are gone."""
     folder, (artifact,) = built

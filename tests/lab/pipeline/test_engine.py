@@ -3,14 +3,16 @@
 import pytest
 
 from circuitproof.errors import DeclarationError, InputError
-from circuitproof_lab.pipeline import construction, distillation, study
+from circuitproof_lab.pipeline import construction, distillation, study, surrogate, variants
 from circuitproof_lab.pipeline.engine import RunStage, StageName, Stopped, follow, written
 from circuitproof_lab.pipeline.localisation import stages_of
 from circuitproof_lab.pipeline.protocol import load_protocol
 from circuitproof_lab.pipeline.study_recipe import load_study
+from circuitproof_lab.pipeline.variants_recipe import load_variants_recipe
 from places import DOCS
 from protocols import write_protocol
-from studies import write_study
+from studies import ORDINARY, write_study
+from variants import write_variants
 
 
 def adding(word: str) -> RunStage[str]:
@@ -53,13 +55,17 @@ def test_a_list_in_another_order_is_refused():
 
 def test_the_documents_list_the_stages_of_each_recipe_in_order(tmp_path):
     """What a reader sees on one screen is what runs."""
-    page = (DOCS / "extending.md").read_text()
+    page, ordinary = (DOCS / "extending.md").read_text(), write_study(tmp_path / "ordinary", *ORDINARY)
+    compared = load_variants_recipe(write_variants(tmp_path / "variants"))
     recipes = {
-        "localise": stages_of(load_protocol(write_protocol(tmp_path))),
-        "distill": distillation.STAGES,
-        "construct": construction.STAGES,
-        "run": (*study.stages_of(load_study(write_study(tmp_path))), *study.OF_EACH_TASK),
+        "`localise`": stages_of(load_protocol(write_protocol(tmp_path))),
+        "`distill`": distillation.STAGES,
+        "`construct`": construction.STAGES,
+        "`run`": (*study.stages_of(load_study(write_study(tmp_path / "study"))), *study.OF_EACH_TASK),
+        "`run`, with `base`": (*study.stages_of(load_study(ordinary)), *study.OF_EACH_TASK),
+        "`surrogate`": surrogate.STAGES,
+        "`variants`": variants.stages_of(compared, seeds=[1], names=["norm-free"]),
     }
     for name, stages in recipes.items():
         listed = ", ".join(stage.name for stage in stages)
-        assert f"| `{name}` | {listed} |" in page
+        assert f"| {name} | {listed} |" in page

@@ -11,7 +11,7 @@ from circuitproof.files.locked import locked
 from circuitproof.tasks.alphabet import TOY
 from circuitproof.tasks.generator import Generator, NamedTokens, PromptTemplate, Slot, deal
 from circuitproof_lab.pipeline.ledger import Burned, Declared, Ledger, Measured, Retired, Viewed
-from circuitproof_lab.pipeline.manifest import Development, Gate, Split
+from circuitproof_lab.pipeline.splits import Development, Gate, Split
 
 GENERATOR = Generator(
     task="quotes",

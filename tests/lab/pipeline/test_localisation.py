@@ -14,8 +14,8 @@ from circuitproof_lab.pipeline import localisation
 from circuitproof_lab.pipeline.ledger import Burned, Declared, Ledger, Measured, Viewed
 from circuitproof_lab.pipeline.localisation import LEDGER, localise
 from circuitproof_lab.pipeline.protocol import load_protocol
+from circuitproof_lab.pipeline.splits import deal_rounds
 from circuitproof_lab.pipeline.stages import gate
-from circuitproof_lab.pipeline.stages.gate import rounds_of
 from hand_models import QUOTE_EDGES, circuit_of
 from protocols import write_own_protocol, write_protocol
 from recipes import write_recipe
@@ -52,7 +52,7 @@ def test_the_ledger_says_in_order_what_was_done(protocol, tmp_path):
 def test_each_development_set_is_everything_burned_so_far(protocol):
     """Generation B selects on A's development data and A's gate, and on nothing else."""
     (generator,) = protocol.generators
-    rounds = rounds_of(protocol, generator)
+    rounds = deal_rounds(protocol, generator)
     first, second = (set(rounds.development(place).task().domain.prompts) for place in (0, 1))
     gates = [{row.prompt for row in gate.split.rows} for gate in rounds.gates]
     assert (len(first), len(second)) == (8, 24)
@@ -65,7 +65,7 @@ def test_selection_never_reads_gate_rows(protocol, tmp_path, monkeypatch):
     """Gates of other prompts, here poisoned ones, leave candidates and selection what they were."""
 
     def poisoned(declared, generator):
-        honest = rounds_of(declared, generator)
+        honest = deal_rounds(declared, generator)
         row = honest.gates[1].split.rows[0]
         rows = tuple(replace(one, prompt=(*row.prompt[:2], 31, *one.prompt[3:])) for one in _unlike(honest))
         split = replace(honest.gates[0].split, rows=rows)
@@ -76,7 +76,7 @@ def test_selection_never_reads_gate_rows(protocol, tmp_path, monkeypatch):
         return tuple(tails.values())[:16]
 
     localise(protocol, tmp_path / "honest")
-    monkeypatch.setattr(localisation, "rounds_of", poisoned)
+    monkeypatch.setattr(localisation, "deal_rounds", poisoned)
     localise(protocol, tmp_path / "poisoned")
     for name in ("circuit.json", "circuit.report.json", "development.json"):
         honest, other = (tmp_path / run / "A" / "quotes" / name for run in ("honest", "poisoned"))

@@ -7,7 +7,7 @@ from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_lab.pipeline.prompts import TaskPrompts
 from circuitproof_lab.pipeline.protocol import load_protocol
 from circuitproof_lab.pipeline.recipe import Recipe
-from circuitproof_lab.pipeline.stages.gate import rounds_of
+from circuitproof_lab.pipeline.splits import deal_rounds
 from places import RECIPES
 from protocols import OWN_TASK, write_own_protocol, write_protocol
 from recipes import write_recipe
@@ -122,7 +122,7 @@ def test_some_prompts_of_a_task_keep_their_answers_and_classes(tmp_path):
 
 def deal_all(protocol):
     """Deal the prompts of every task out, as a run does first."""
-    return [rounds_of(protocol, prompts) for prompts in protocol.generators]
+    return [deal_rounds(protocol, prompts) for prompts in protocol.generators]
 
 
 PATTERN = RECIPES / "toy-quotes-pattern.toml"

@@ -26,7 +26,7 @@ from circuitproof.tasks.rules import ClassTable
 from circuitproof_check.main import Outcome, check
 from circuitproof_lab.pipeline.ledger import Burned, Declared, Ledger, Retired, Viewed
 from circuitproof_lab.pipeline.localisation import LEDGER
-from circuitproof_lab.pipeline.manifest import Split
+from circuitproof_lab.pipeline.splits import Split
 from circuitproof_lab.pipeline.study import StudyReport, run_study
 from circuitproof_lab.pipeline.study_recipe import Study, load_study
 from circuitproof_lab.records.blocks import BlockRegression
@@ -246,10 +246,10 @@ def test_a_base_with_other_tokens_is_refused(finished, tmp_path):
         run_study(study, tmp_path / "run", base=tmp_path / "model")
 
 
-def test_a_base_with_norms_is_refused_before_anything_is_made(finished, tmp_path):
-    """Its circuits have no exact value, so that the study could only fail after its gates are burned."""
+def test_a_base_with_norms_is_refused_before_anything_is_made_where_radii_are_aimed_at(finished, tmp_path):
+    """Its decisions have no radius, so that the study could only fail after its gates are burned."""
     study, out, _ = finished
-    with pytest.raises(InputError, match="LayerNorm has no exact value"):
+    with pytest.raises(InputError, match=r'aims at the radius.*give aim = "margin", or remove the norms'):
         run_study(study, tmp_path / "run", base=out / "base/source/model")
     assert not (tmp_path / "run").exists()
 

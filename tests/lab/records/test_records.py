@@ -12,7 +12,7 @@ from circuitproof_lab.records.blocks import BlockRegression
 from circuitproof_lab.records.domain import DeclaredDomain
 from circuitproof_lab.records.gate import load_outcome
 from circuitproof_lab.records.healing import Healed
-from circuitproof_lab.records.limits import PatternLimits
+from circuitproof_lab.records.limits import NoLimits, PatternLimits
 from circuitproof_lab.records.migration import RoundRecord
 from circuitproof_lab.records.norms import Attenuation, NormFold
 from circuitproof_lab.records.programs import Accepted, HeadSearch
@@ -30,6 +30,7 @@ KINDS = {
     "quotes/accepted.json": Accepted,
     "quotes/healing/healed.json": Healed,
     "quotes/limits/limits.json": PatternLimits,
+    "brackets/limits/no-limits.json": NoLimits,
     "quotes/declared.json": DeclaredDomain,
     "quotes/blocks.json": BlockRegression,
     "seed-0/healed/migration.json": RoundRecord,

@@ -10,14 +10,18 @@ from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import Interface
 from circuitproof.models.declaration import NO_PROGRAMS
 from circuitproof.programs.text import parse
+from circuitproof.proof.properties.accuracy import Accuracy
 from circuitproof.proof.properties.agreement import Agreement
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.faithfulness import Faithfulness
 from circuitproof.proof.properties.invariance import Invariance
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.lesion_identity import Base, LesionIdentity
+from circuitproof.proof.properties.logit_difference import LogitDifferences
+from circuitproof.proof.properties.loss import Loss
 from circuitproof.proof.properties.minimum import Minimum
 from circuitproof.proof.properties.necessity import Necessity
+from circuitproof.proof.properties.recovered_difference import RecoveredDifference
 from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.properties.subset_minimality import SubsetMinimality
 from hand_models import PLAIN
@@ -33,6 +37,10 @@ ALL = (
     Agreement(DIRECT),
     SubsetMinimality(),
     Minimum((DIRECT,)),
+    Accuracy(),
+    Loss(),
+    LogitDifferences(),
+    RecoveredDifference(),
     LesionIdentity(Base(PLAIN, NO_PROGRAMS, ()), ()),
 )
 
@@ -46,7 +54,7 @@ def test_each_property_has_its_own_name_and_every_name_a_property():
     "prop", [prop for prop in ALL if not isinstance(prop, Robustness | Agreement | Minimum | LesionIdentity)]
 )
 def test_a_property_without_numbers_is_its_kind_and_nothing_else(prop):
-    """The format refuses keys that it does not name."""
+    """The format refuses keys that it does not name; what is to be found has no numbers yet."""
     assert prop.to_json() == {"kind": str(prop.kind)}
 
 

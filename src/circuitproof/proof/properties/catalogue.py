@@ -5,15 +5,19 @@ from fractions import Fraction
 
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.files.reading import Fields
+from circuitproof.proof.properties.accuracy import Accuracy
 from circuitproof.proof.properties.agreement import Agreement
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.faithfulness import Faithfulness
 from circuitproof.proof.properties.invariance import Invariance
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.lesion_identity import LesionIdentity
+from circuitproof.proof.properties.logit_difference import LogitDifferences
+from circuitproof.proof.properties.loss import Loss
 from circuitproof.proof.properties.minimum import Minimum
 from circuitproof.proof.properties.necessity import Necessity
 from circuitproof.proof.properties.property import Property
+from circuitproof.proof.properties.recovered_difference import RecoveredDifference
 from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.proof.properties.subset_minimality import SubsetMinimality
 
@@ -26,6 +30,10 @@ _LISTED: tuple[type[Property], ...] = (
     Agreement,
     SubsetMinimality,
     Minimum,
+    Accuracy,
+    Loss,
+    LogitDifferences,
+    RecoveredDifference,
     LesionIdentity,
 )
 PROPERTIES: Mapping[Kind, type[Property]] = {one.kind: one for one in _LISTED}

@@ -1,7 +1,7 @@
 """Equivalence: the circuit decides the task."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,6 +9,7 @@ from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import Decided, rightly_decided
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.evidence import Replay, make_leaf
+from circuitproof.proof.findings import RightCount
 from circuitproof.proof.fold import CandidateLogits, Folded
 from circuitproof.proof.known import decides, divide
 from circuitproof.proof.properties.each_prompt import for_every_prompt
@@ -46,7 +47,12 @@ class Equivalence(Property):
     def answer_list(self, claim: Claim, folded: Folded[CandidateLogits], _effort: Effort) -> Answer:
         wanted, found = claim.task.decisions(), folded.of(claim.circuit)
         right = divide(decides(fold, wanted[x]) for x, fold in enumerate(found))
-        return for_every_prompt(claim, self, [make_leaf(fold) for fold in found], right)
+        answer = for_every_prompt(claim, self, [make_leaf(fold) for fold in found], right)
+        if not right.no:
+            return answer
+        count = RightCount(len(right.yes), len(right.open), claim.task.size)
+        findings = replace(answer.findings, right=count)
+        return replace(answer, findings=findings, may_sharpen=bool(right.open))
 
     def answer_pattern(self, prover: "PatternProver") -> Answer:
         return prover.for_every_prompt(self, Right(prover.claim.task))

@@ -14,4 +14,8 @@ class Kind(StrEnum):
     AGREEMENT = "agreement"
     SUBSET_MINIMALITY = "subset minimality"
     MINIMUM = "minimum"
+    ACCURACY = "accuracy"
+    LOSS = "loss"
+    LOGIT_DIFFERENCE = "logit difference"
+    RECOVERED_DIFFERENCE = "recovered difference"
     LESION_IDENTITY = "lesion identity"

@@ -28,7 +28,7 @@ from circuitproof.proof.evidence import (
 )
 from circuitproof.proof.findings import EdgeWitnesses, Findings
 from circuitproof.proof.fold import CandidateLogits, Folded
-from circuitproof.proof.known import changes_nothing, divide, is_changed, is_clear, open_words
+from circuitproof.proof.known import changed_places, changes_nothing, divide, is_clear, open_words
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Property, PropertyWords
 from circuitproof.proof.properties.questions import Compared, OneWitness, PropertyQuestion, Sought
@@ -157,7 +157,7 @@ def _question(circuit: Circuit, edge: Edge) -> OneWitness:
 def _witnesses(claim: Claim, folded: Folded[CandidateLogits], edge: Edge) -> EdgeWitnesses:
     """Return the prompts whose clear decision is another clear one, or a tie, without an edge."""
     before, after = folded.of(claim.circuit), folded.of(claim.circuit.without(edge))
-    changed = divide(is_changed(one, other) for one, other in zip(before, after, strict=True))
+    changed = changed_places(before, after)
     flips = tuple(x for x in changed.yes if is_clear(after[x].decision) is True)
     ties = tuple(x for x in changed.yes if is_clear(after[x].decision) is False)
     kept = bias_kept(claim.frozen, claim.circuit, edge)

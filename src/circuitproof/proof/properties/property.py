@@ -1,7 +1,7 @@
 """What a property is: all that the rest of the package asks of one, whichever it is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from circuitproof.proof.findings import EdgeWitnesses
     from circuitproof.proof.fold import CandidateLogits, Folded
     from circuitproof.proof.patterns.answers import PatternProver
+    from circuitproof.proof.properties.bounds import AskedBound
     from circuitproof.proof.properties.questions import PropertyQuestion
     from circuitproof.proof.regions.disturbed import Point
     from circuitproof.proof.remarks import Decisions, Remark, RemarkContext
@@ -43,6 +44,7 @@ class Asked:
 
     epsilon: Fraction | None = None
     agrees_with: "Circuit | None" = None
+    bounds: "tuple[AskedBound, ...]" = ()
 
 
 class Property(ABC):
@@ -60,6 +62,8 @@ class Property(ABC):
     """Whether its answer needs the logits of the claim's circuit on every prompt."""
     is_about_cut_edges: ClassVar[bool] = True
     """Whether what cut edges carry matters to it, so that remarks on that are remarks on it."""
+    cuts_edges: ClassVar[bool] = False
+    """Whether it evaluates a circuit in which an edge is cut, even where the claim's own keeps all."""
     implies_equivalence: ClassVar[bool] = False
     wants_witnesses: ClassVar[bool] = False
     """Whether a prompt that is shown speaks for it; one that is shown speaks against the others."""
@@ -87,6 +91,20 @@ class Property(ABC):
 
     def to_json(self) -> dict[str, Json]:
         return {"kind": str(self.kind)}
+
+    @property
+    def is_to_be_found(self) -> bool:
+        """Say whether a user left to the prover what is to be claimed; an answer always states it."""
+        return False
+
+    def unfound(self) -> "Property":
+        """Return what is claimed, and left open, where there was no time to find it."""
+        return self
+
+    def is_stated_as(self, stated: Mapping[str, object]) -> bool:
+        """Say whether a claim states it so; what is to be found may be stated in any way."""
+        said = self.to_json()
+        return ({key: stated.get(key) for key in said} if self.is_to_be_found else stated) == said
 
     @property
     def name(self) -> str:
@@ -144,6 +162,10 @@ class Property(ABC):
     ) -> tuple["Remark", ...]:
         """Return where a proof of it tells less than its name, in the order of the format's table."""
 
+    def late_remarks(self) -> tuple["Remark", ...]:
+        """Return what stands in that table after the remarks on prompts that cut edges carry."""
+        return ()
+
     def cannot_prove(self, _claim: "Claim", /) -> str | None:
         """Return why it cannot be proved in the claim's arithmetic and what to do; nothing if it can."""
         return None
@@ -151,6 +173,10 @@ class Property(ABC):
     def questions(self, _claim: "Claim", /) -> tuple["PropertyQuestion", ...]:
         """Return what solvers are asked; nothing where they are not."""
         return ()
+
+    def against(self, _prompts: Sequence["Decided"], /) -> str:
+        """Say what is wanted on prompts that speak against it, where they do not tell themselves."""
+        return f"wanted is what {self.beside} decides" if self.beside else ""
 
     @abstractmethod
     def replayed(self, claim: "Claim", prompts: Sequence["Prompt"], eta: "Point", /) -> tuple["Decided", ...]:

@@ -21,6 +21,7 @@ from circuitproof.forward.interface import (
     refuse_misplaced,
 )
 from circuitproof.forward.reach import refuse_unreached_prompts, unreached
+from circuitproof.models.operators import LayerNorm
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import Decided, beside
 from circuitproof.proof.effort import Effort
@@ -35,6 +36,7 @@ from circuitproof.proof.properties.property import Asked, Property, PropertyWord
 from circuitproof.proof.properties.questions import EachBall, PropertyQuestion
 from circuitproof.proof.regions.answers import answer_ball, widening
 from circuitproof.proof.regions.disturbed import Disturbed, Point, disturb
+from circuitproof.proof.regions.normed_answers import answer_normed
 from circuitproof.proof.regions.robustness import Directions, keeps, known_violation, radii, violation
 from circuitproof.proof.remarks import Decisions, Remark, RemarkContext, Unreached, constant
 from circuitproof.proof.verdict import Answer, Battery, Undecided
@@ -137,6 +139,8 @@ class Robustness(Property):
         """Answer by a formula where nothing bends between perturbation and logits, otherwise by a search."""
         if (reason := self.cannot_prove(claim)) is not None:
             return unprovable(claim, self, reason)
+        if self.is_normed(claim.frozen):
+            return answer_normed(claim, folded, self, effort)
         if not self.has_radii(claim.frozen):
             return answer_ball(claim, folded, self, effort)
         rows, found = claim.directions(), folded.of(claim.circuit)
@@ -158,7 +162,12 @@ class Robustness(Property):
         return replace(answer, findings=replace(answer.findings, radii=measured))
 
     def cannot_prove(self, claim: Claim) -> str | None:
-        return None if self.has_radii(claim.frozen) else ball_words(claim.arithmetic)
+        has_bound = self.has_radii(claim.frozen) or self.is_normed(claim.frozen)
+        return None if has_bound else ball_words(claim.arithmetic)
+
+    def is_normed(self, frozen: Frozen) -> bool:
+        """Say whether a layer norm is all that bends between perturbation and logits."""
+        return self.at.is_final_residual and isinstance(frozen.architecture.norm, LayerNorm)
 
     def has_radii(self, frozen: Frozen) -> bool:
         """Say whether nothing bends between perturbation and logits, so that decisions have radii."""

@@ -108,9 +108,10 @@ def _push(rows: Directions, places: tuple[int, int], step: Fraction) -> tuple[Fr
 
 def _ratios(fold: Fold, rows: Directions) -> dict[int, Fraction]:
     """Return for each competitor that a perturbation can raise to the winner the least size of one."""
-    y = fold.winner
+    y, numbers, below = fold.winner, fold.row.numbers, fold.row.denominator
+    speeds = {t: rows.apart(y, t) for t in range(len(numbers)) if t != y}
     return {
-        t: (fold.logits[y] - logit) / rows.apart(y, t)
-        for t, logit in enumerate(fold.logits)
-        if t != y and rows.apart(y, t)
+        t: Fraction((numbers[y] - numbers[t]) * speed.denominator, below * speed.numerator)
+        for t, speed in speeds.items()
+        if speed
     }

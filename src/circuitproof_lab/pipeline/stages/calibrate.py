@@ -15,7 +15,7 @@ from circuitproof.models.declaration import readout_tensors
 from circuitproof.nn.checkpoint import StoredModel, load_model, load_tensors, save_model, save_tensors
 from circuitproof.nn.transformer import Transformer
 from circuitproof_lab.distill.audit import audit, without_circuit
-from circuitproof_lab.distill.calibrate import Rung, calibrate, worst_radius
+from circuitproof_lab.distill.calibrate import Rung, calibrate, least_aimed
 from circuitproof_lab.distill.install import install, replace_tensors
 from circuitproof_lab.distill.lesion import Behaviour, silence
 from circuitproof_lab.distill.shared_below import share_below
@@ -27,7 +27,7 @@ from circuitproof_lab.records.proof import ProofMeasures
 
 _RULES: Mapping[RungChoice, tuple[Callable[[MeasuredState], float], str]] = {
     RungChoice.FIRST: (lambda _: 0, "trains the least"),
-    RungChoice.RADIUS: (lambda state: -state.radius, "has the largest worst radius"),
+    RungChoice.RADIUS: (lambda state: -state.radius, "has the most of what is aimed at on the worst prompt"),
     RungChoice.QUALITY: (
         lambda state: float("inf") if state.losses is None else state.losses.model,
         "loses the least on the text",
@@ -104,7 +104,8 @@ def state_of(build: ArtifactBuild, name: str, make: Callable[[], Transformer]) -
         model, heads = make(), tuple(build.blueprint.programs)
         build.run.tell(f"{build.blueprint.task.name}: auditing {name}")
         found = audit(model, build.behaviour, heads)
-        radius = worst_radius(model, build.behaviour, build.construction.calibration.aim)
+        aim = build.construction.calibration.aim
+        radius = least_aimed(model, build.behaviour, aim)
         quality = build.construction.quality
         losses = None if quality is None else _losses(model, build.behaviour, heads, quality)
         return MeasuredState(
@@ -115,6 +116,7 @@ def state_of(build: ArtifactBuild, name: str, make: Callable[[], Transformer]) -
             losses=losses,
             seconds=time.perf_counter() - begin,
             passes=_passes(build.construction, found, radius, losses),
+            aim=aim,
         )
 
     return build.run.record(f"{name}.json", MeasuredState, measure)
@@ -186,7 +188,7 @@ def _choose(build: ArtifactBuild, rungs: Sequence[MeasuredState]) -> ChosenRung:
             f"{build.blueprint.task.name}: no rung passes its gates; the best, {best.name}, has "
             f"{best.audit.model} of {best.audit.prompts} right in the model, {best.audit.circuit} in the "
             f"circuit, needs its programs together on {best.audit.needed} where {needed} are asked for, and "
-            f"has a smallest radius of {best.radius:.3g}{lost}; "
+            f"has a smallest {best.aim} of {best.radius:.3g}{lost}; "
             "raise the steps, or lower the target or the targets"
         )
     rank, reason = _RULES[build.construction.choice]

@@ -11,8 +11,8 @@ from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.generator import GeneratedPrompt, deal, in_turn
 from circuitproof.tasks.rules import ClassTable, OnlyOpener
 from circuitproof.tasks.task import Task
-from circuitproof_lab.pipeline.manifest import Split
-from circuitproof_lab.pipeline.stages.gate import GatedRun, Rounds
+from circuitproof_lab.pipeline.splits import Rounds, Split
+from circuitproof_lab.pipeline.stages.gate import GatedRun
 from circuitproof_lab.pipeline.stages.viability import places_right
 from circuitproof_lab.records.domain import DOMAIN, PROMPTS, DeclaredDomain
 

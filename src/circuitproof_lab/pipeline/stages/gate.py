@@ -5,7 +5,7 @@ counted apart: no circuit is asked there, and no later generation selects on the
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,48 +25,19 @@ from circuitproof.find.parts import EdgeGroup, nested, parts_of
 from circuitproof.models.declaration import WEIGHTS
 from circuitproof.nn.checkpoint import load_model
 from circuitproof.nn.transformer import Transformer
-from circuitproof.tasks.generator import deal
 from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.install import install
 from circuitproof_lab.distill.lesion import Behaviour
 from circuitproof_lab.pipeline.ledger import Ledger
-from circuitproof_lab.pipeline.manifest import Development, Gate, Split
-from circuitproof_lab.pipeline.prompts import PromptSource
 from circuitproof_lab.pipeline.protocol import TRAINING, Protocol
 from circuitproof_lab.pipeline.recipe import Recipe
+from circuitproof_lab.pipeline.splits import Development, Rounds
 from circuitproof_lab.pipeline.stages.extract import CIRCUIT, CircuitSearch, extract_circuit
 from circuitproof_lab.pipeline.stages.prove import CircuitProof
 from circuitproof_lab.pipeline.stages.synthesise import Installed, search_programs
 from circuitproof_lab.pipeline.stages.train import MODEL
 from circuitproof_lab.pipeline.stages.viability import places_right
 from circuitproof_lab.records.gate import GATE, FrontierPoint, GatedPrograms, GateOutcome, load_outcome
-
-
-@dataclass(frozen=True, slots=True)
-class Rounds:
-    """The prompts of one task: for each generation what becomes development data, and its gate."""
-
-    generator: PromptSource
-    fresh: tuple[Split | None, ...]
-    gates: tuple[Gate, ...]
-
-    def development(self, generation: int, apart: Sequence[Collection[int]] | None = None) -> Development:
-        """Return what a generation selects on: all that was looked at before its gate is opened.
-
-        Of each gate that was opened before, the prompts that the model itself misses may be left out.
-        """
-        fresh = [split for split in self.fresh[: generation + 1] if split is not None]
-        left_out = [()] * generation if apart is None else apart[:generation]
-        burned = (
-            gate.split.without(places, "as far as the model decides it right")
-            for gate, places in zip(self.gates[:generation], left_out, strict=True)
-        )
-        return Development((*fresh, *burned))
-
-    def everything(self, generation: int) -> Task:
-        """Return the task on all that was looked at when a generation is over."""
-        seen = self.development(generation)
-        return Development((*seen.splits, self.gates[generation].split)).task()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +80,6 @@ class GatedRun:
     def within(self, place: int, rounds: Rounds) -> Run:
         """Return the part of the run that a task has in a generation."""
         return self.run.within(self.protocol.generations[place].name, rounds.generator.task)
-
-
-def rounds_of(protocol: Protocol, generator: PromptSource) -> Rounds:
-    """Deal a generator's prompts out to all generations; nothing else is consulted."""
-    sizes = [size for one in protocol.generations for size in (one.development, one.gate) if size]
-    dealt = iter(deal(generator.order(), sizes, len(generator.answers)))
-    fresh, gates = list[Split | None](), list[Gate]()
-    for one in protocol.generations:
-        name = f"{generator.task} {one.name}"
-        fresh.append(Split(f"{name} development", generator, next(dealt)) if one.development else None)
-        gates.append(Gate(Split(f"{name} gate", generator, next(dealt))))
-    return Rounds(generator, tuple(fresh), tuple(gates))
 
 
 def extract_generation(place: int, job: GatedRun) -> GatedRun:

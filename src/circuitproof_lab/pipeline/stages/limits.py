@@ -9,6 +9,7 @@ from circuitproof.files.run import Run
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Effort, Pace
+from circuitproof.proof.inexact import inexact_circuit
 from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.alphabet import Vocabulary
 from circuitproof.tasks.pattern_text import parse_pattern
@@ -16,14 +17,15 @@ from circuitproof.tasks.rules import OnlyOpener, SameOpener
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.limits import limits_of
 from circuitproof_lab.pipeline.stages.prove import bundled
-from circuitproof_lab.records.limits import LIMITS, PatternLimits
+from circuitproof_lab.records.limits import LIMITS, NO_LIMITS, NoLimits, PatternLimits
 
 
-def find_limits(run: Run, proved: Claim, longest: int, deadline: float) -> PatternLimits | None:
-    """Ask the properties of a proved claim on a pattern; nothing for neural heads and tables of answers."""
-    task = _pattern_task(proved.task, longest)
-    if task is None or any(head not in proved.frozen.programs for head in proved.circuit.heads()):
-        return None
+def find_limits(run: Run, proved: Claim, longest: int, deadline: float) -> PatternLimits | NoLimits:
+    """Ask the properties of a proved claim on a pattern, or write down why patterns are not for it."""
+    task, why = _pattern_task(proved.task, longest), _why_not(proved)
+    if task is None or why is not None:
+        none = NoLimits(proved.task.name, why or "the task's answers are a table, no rule for other prompts")
+        return run.record(NO_LIMITS, NoLimits, lambda: none)
 
     def ask() -> PatternLimits:
         begin = time.perf_counter()
@@ -43,6 +45,14 @@ def find_limits(run: Run, proved: Claim, longest: int, deadline: float) -> Patte
         )
 
     return run.record(LIMITS, PatternLimits, ask, f"{task.name}: limits of the proof")
+
+
+def _why_not(proved: Claim) -> str | None:
+    """Return why a circuit cannot be asked on a pattern, if it cannot."""
+    neural = [str(head) for head in proved.circuit.heads() if head not in proved.frozen.programs]
+    if (operator := inexact_circuit(proved.frozen, proved.circuit)) is not None:
+        return f"a pattern is covered in exact numbers, and the circuit's {operator} has no exact value"
+    return f"a pattern is covered for program heads, and {neural[0]} is none" if neural else None
 
 
 def _pattern_task(task: Task, longest: int) -> Task | None:

@@ -1,4 +1,4 @@
-"""Programs for the heads of a circuit: floats propose them one by one, exact decisions accept them."""
+"""Programs for the heads of a circuit: floats propose them one by one, known decisions accept them."""
 
 import sys
 import time
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Head
+from circuitproof.circuits.readers import reads_prompt
 from circuitproof.circuits.spelling import load_circuit
 from circuitproof.files.canonical import Digest, digest_json
 from circuitproof.files.codec import to_json
@@ -24,8 +25,12 @@ from circuitproof.nn.transformer import Transformer
 from circuitproof.programs.candidates import Grammar, NamedOperand, words_of
 from circuitproof.programs.features import WordKind
 from circuitproof.programs.lines import parse_lines, to_lines
+from circuitproof.proof.arithmetic import bits_of
+from circuitproof.proof.battery import prove
+from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Pace
-from circuitproof.proof.fold import fold
+from circuitproof.proof.inexact import in_its_arithmetic
+from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.tasks.rules import OnlyOpener
 from circuitproof.tasks.task import Task
 from circuitproof_lab.distill.choices import Scope
@@ -49,7 +54,7 @@ class Installed:
     vocabulary: int
     searches: tuple[HeadSearch, ...]
     exact: int = 0
-    """How many prompts the circuit of the programs decides right, in exact arithmetic, before calibration."""
+    """How many prompts the circuit of the programs is known to decide right, before calibration."""
 
     @property
     def programs(self) -> ProgramHeads:
@@ -92,20 +97,21 @@ def search_programs(run: Run, model: Transformer, behaviour: Behaviour, bounds: 
 
 
 def decide_exactly(run: Run, model: Transformer, behaviour: Behaviour, found: Installed) -> Installed:
-    """Return the same programs with how many prompts their circuit decides right in exact arithmetic."""
-    if not found.programs:
+    """Return the same programs with how many prompts their circuit is known to decide right.
+
+    Decisions are exact, or enclosed where the circuit has no exact value; one that stays open is not right.
+    """
+    task, circuit = behaviour.task, found.circuit_of(behaviour)
+    if not found.programs or not reads_prompt(circuit, found.programs):
         return found
-    task = behaviour.task
 
     def decide() -> Accepted:
-        circuit = found.circuit_of(behaviour)
         frozen = freeze(install(model, found.programs))
-        folds = fold(frozen, task.candidates, [circuit], task.prompts).of(circuit)
-        pairs = zip(folds, task.decisions(), strict=True)
-        right = sum(one.decision == frozenset({wanted}) for one, wanted in pairs)
-        return Accepted(right, task.size)
+        battery = prove(in_its_arithmetic(Claim(frozen, circuit, task, (Equivalence(),))))
+        (answer,) = battery.answers
+        return Accepted(answer.met, task.size, bits_of(battery.claim.arithmetic))
 
-    accepted = run.record(ACCEPTED, Accepted, decide, f"{task.name}: deciding exactly")
+    accepted = run.record(ACCEPTED, Accepted, decide, f"{task.name}: deciding with the programs")
     return replace(found, exact=accepted.exact)
 
 

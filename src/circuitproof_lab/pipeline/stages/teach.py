@@ -1,6 +1,7 @@
 """The stage that asks a teacher: a table, a stored model or one that is trained answers every word."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import assert_never
 
 from circuitproof.circuits.spelling import load_circuit
@@ -19,10 +20,11 @@ from circuitproof_lab.pipeline.stages.train import CORPUS, material_of, train_mo
 from circuitproof_lab.pipeline.surrogate_recipe import (
     StoredTeacher,
     StudyRecipe,
+    SurrogateRecipe,
     TableTeacher,
     TrainedTeacher,
 )
-from circuitproof_lab.records.surrogate import Basis
+from circuitproof_lab.records.surrogate import Basis, SurrogateReport
 from circuitproof_lab.surrogate.relation import Relation, load_relation
 from circuitproof_lab.surrogate.teachers import TeacherQuestion, circuit_relation, plain_rendering
 from circuitproof_lab.train.loop import Watcher
@@ -30,11 +32,37 @@ from circuitproof_lab.train.loop import Watcher
 TEACHER = "teacher.json"
 
 
-def teach(run: Run, study: StudyRecipe) -> Relation:
-    """Return what the teacher answers; a teacher of other words than the study's is refused."""
-    question = study.question
-    told = f"{question.name}: teacher"
-    relation = load_relation(run.stage(TEACHER, lambda path: write_record(path, _relation(study, run)), told))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeacherStudy:
+    """One study of a recipe, its part of the run, and how far it has come."""
+
+    recipe: SurrogateRecipe
+    study: StudyRecipe
+    run: Run
+    relation: Relation | None = None
+    """What the teacher answers."""
+    surrogate: Path | None = None
+    """The folder of a network that answers every word as the teacher does."""
+    report: SurrogateReport | None = None
+
+    @property
+    def name(self) -> str:
+        return self.study.question.name
+
+
+def teach(work: TeacherStudy) -> TeacherStudy:
+    """Write down what the teacher answers; a teacher of other words than the study's is refused."""
+    question, run = work.study.question, work.run
+
+    def write(path: Path) -> None:
+        write_record(path, _relation(work.study, run))
+
+    relation = load_relation(run.stage(TEACHER, write, f"{question.name}: teacher"))
+    _refuse_misfit(relation, question)
+    return replace(work, relation=relation)
+
+
+def _refuse_misfit(relation: Relation, question: TeacherQuestion) -> None:
     if (relation.words.tokens, relation.answers) != (question.words.tokens, question.answers):
         raise InputError(
             f"teacher {question.name!r} has tokens {list(relation.words.tokens.names)} and answers "
@@ -46,7 +74,6 @@ def teach(run: Run, study: StudyRecipe) -> Relation:
             f"teacher {question.name!r} has words of {relation.words.shortest} to {relation.words.longest} "
             f"tokens, its study of {question.words.shortest} to {question.words.longest}"
         )
-    return relation
 
 
 def _relation(study: StudyRecipe, run: Run) -> Relation:

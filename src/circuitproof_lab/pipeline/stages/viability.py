@@ -10,7 +10,7 @@ from circuitproof.nn.decisions import answer_margins, score_of, task_logits
 from circuitproof.nn.transformer import Transformer
 from circuitproof.tasks.generator import GeneratedPrompt
 from circuitproof.tasks.task import Task
-from circuitproof_lab.pipeline.manifest import Split
+from circuitproof_lab.pipeline.splits import Split
 from circuitproof_lab.records.viability import Narrowing, Stratum, Viability
 
 

@@ -9,16 +9,16 @@ from circuitproof.tasks.generator import Generator, NamedTokens, Pool, PromptTem
 from circuitproof_lab.pipeline.ledger import Ledger, Retired
 from circuitproof_lab.pipeline.localisation import declared_run
 from circuitproof_lab.pipeline.protocol import load_protocol
+from circuitproof_lab.pipeline.splits import deal_rounds
 from circuitproof_lab.pipeline.stages import domain
 from circuitproof_lab.pipeline.stages.domain import by_type, declare_prompts, narrowed, spare_rows
-from circuitproof_lab.pipeline.stages.gate import rounds_of
 from protocols import write_protocol
 
 
 def declared(folder, monkeypatch, missed):
     """Return the record and the task of a domain whose gates have some prompts that the model misses."""
     protocol = load_protocol(write_protocol(folder))
-    rounds = rounds_of(protocol, protocol.generators[0])
+    rounds = deal_rounds(protocol, protocol.generators[0])
     job = declared_run(protocol, [rounds], Run(folder / "run"), Ledger(folder / "ledger.jsonl"))
     monkeypatch.setattr(domain, "places_right", lambda _, task: set(range(task.size)) - set(missed))
     found, task = declare_prompts(Run(folder / "task"), job, rounds, None, {"six"})
@@ -73,7 +73,7 @@ def test_a_type_has_all_openers_of_its_answer():
 def test_development_data_of_some_strata_is_balanced_whatever_went(tmp_path):
     """Gates and strata take prompts of each opener unevenly; what is left is dealt in turn."""
     protocol = load_protocol(write_protocol(tmp_path))
-    rounds = rounds_of(protocol, replace(protocol.generators[0], pool=Pool(64, ("x",))))
+    rounds = deal_rounds(protocol, replace(protocol.generators[0], pool=Pool(64, ("x",))))
     kept = {"six / B", "six / D"}
     fresh, other = narrowed(rounds, kept).fresh
     assert other is None

@@ -4,8 +4,8 @@ import torch
 
 from circuitproof.circuits.graph import Graph
 from circuitproof.tasks.loading import load_listed_task
-from circuitproof_lab.pipeline.manifest import Split
 from circuitproof_lab.pipeline.prompts import TaskPrompts
+from circuitproof_lab.pipeline.splits import Split
 from circuitproof_lab.pipeline.stages.viability import viability_of
 from circuitproof_lab.records.viability import Narrowing
 

@@ -13,8 +13,8 @@ from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.quotes import toy_quotes
 from circuitproof_check.main import Outcome
 from circuitproof_lab.distill.lesion import Behaviour
-from circuitproof_lab.pipeline.stages.prove import CircuitClaim
-from circuitproof_lab.pipeline.stages.prove_final import prove_final
+from circuitproof_lab.pipeline.distillation_report import check_final
+from circuitproof_lab.pipeline.stages.prove import CircuitClaim, prove_once
 from hand_models import QUOTE_EDGES, QUOTE_SIZES, circuit_of, quote_model
 
 TWO_HEADS = replace(QUOTE_SIZES, heads=2)
@@ -27,8 +27,8 @@ def proof_of(folder, model, circuit, epsilon=Fraction(1, 100)):
         save_model(folder / "model", StoredModel(model, toy_quotes().alphabet))
     told: list[str] = []
     asked = CircuitClaim(model=folder / "model", behaviour=Behaviour(toy_quotes(), circuit), epsilon=epsilon)
-    proof = prove_final(Run(folder / "proof", told.append), asked)
-    return proof, told
+    run = Run(folder / "proof", told.append)
+    return check_final(run, prove_once(run, asked)), told
 
 
 def test_a_circuit_is_trimmed_to_what_decisions_depend_on_and_proved(tmp_path):

@@ -60,7 +60,7 @@ class PatternPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Frontier:
+class ClaimLimits:
     """What fails, cell by cell where a head chooses one key, and parts that are proved, the largest first.
 
     What is looked for is that every prompt gets its right answer, also after a perturbation of at most
@@ -74,16 +74,16 @@ class Frontier:
     parts: tuple[PatternPart, ...]
 
 
-def frontier(claim: Claim, effort: Effort | None = None) -> Frontier:
+def find_limits(claim: Claim, effort: Effort | None = None) -> ClaimLimits:
     """Look where right answers, and their robustness if it is claimed, end; prove what can be of the rest."""
     goals = [robust_goal(claim, prop) for prop in claim.properties if isinstance(prop, Robustness)]
     robust = goals[0] if goals else None
     effort = effort or Effort()
-    return _FrontierSearch(claim, effort, Memo(claim, effort.pace), robust).run()
+    return _LimitsSearch(claim, effort, Memo(claim, effort.pace), robust).run()
 
 
 @dataclass(frozen=True, slots=True)
-class _FrontierSearch:
+class _LimitsSearch:
     claim: Claim
     effort: Effort
     memo: Memo
@@ -93,7 +93,7 @@ class _FrontierSearch:
     def pattern(self) -> Pattern:
         return self.claim.task.labelled.pattern
 
-    def run(self) -> Frontier:
+    def run(self) -> ClaimLimits:
         """Look at the cells, then at shorter prompts, fewer positions and fewer tokens."""
         cells = list(self._cells())
         choices = [] if cells else list(self._choices())
@@ -101,7 +101,7 @@ class _FrontierSearch:
         found = [self._shorter(), self._placed(cells), self._without_tokens(choices)]
         parts = sorted((part for part in found if part is not None), key=lambda part: -part.size)
         epsilon = None if self.robust is None else self.robust.epsilon
-        return Frontier(epsilon, failing, len(cells) + len(choices), tuple(parts))
+        return ClaimLimits(epsilon, failing, len(cells) + len(choices), tuple(parts))
 
     def _cells(self) -> Iterator[FailingCell]:
         """Return the least margin through each key that a head may choose, where nothing else varies."""

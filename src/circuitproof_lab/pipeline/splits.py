@@ -1,13 +1,14 @@
-"""Splits of a generator's prompts: development data that may be looked at, and gates that may be once."""
+"""Splits of a generator's prompts, and how they are dealt: development data, and gates that are seen once."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from circuitproof.files.canonical import Digest, Json, digest_json
-from circuitproof.tasks.generator import GeneratedPrompt
+from circuitproof.tasks.generator import GeneratedPrompt, deal
 from circuitproof.tasks.task import Task
 from circuitproof_lab.pipeline.prompts import PromptSource
+from circuitproof_lab.pipeline.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,45 @@ class Gate:
     """Prompts that nobody has seen. It has no task: only a ledger that burns it hands that out."""
 
     split: Split
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The prompts of one task: for each generation what becomes development data, and its gate."""
+
+    generator: PromptSource
+    fresh: tuple[Split | None, ...]
+    gates: tuple[Gate, ...]
+
+    def development(self, generation: int, apart: Sequence[Collection[int]] | None = None) -> Development:
+        """Return what a generation selects on: all that was looked at before its gate is opened.
+
+        Of each gate that was opened before, the prompts that the model itself misses may be left out.
+        """
+        fresh = [split for split in self.fresh[: generation + 1] if split is not None]
+        left_out = [()] * generation if apart is None else apart[:generation]
+        burned = (
+            gate.split.without(places, "as far as the model decides it right")
+            for gate, places in zip(self.gates[:generation], left_out, strict=True)
+        )
+        return Development((*fresh, *burned))
+
+    def everything(self, generation: int) -> Task:
+        """Return the task on all that was looked at when a generation is over."""
+        seen = self.development(generation)
+        return Development((*seen.splits, self.gates[generation].split)).task()
+
+
+def deal_rounds(protocol: Protocol, generator: PromptSource) -> Rounds:
+    """Deal a generator's prompts out to all generations; nothing else is consulted."""
+    sizes = [size for one in protocol.generations for size in (one.development, one.gate) if size]
+    dealt = iter(deal(generator.order(), sizes, len(generator.answers)))
+    fresh, gates = list[Split | None](), list[Gate]()
+    for one in protocol.generations:
+        name = f"{generator.task} {one.name}"
+        fresh.append(Split(f"{name} development", generator, next(dealt)) if one.development else None)
+        gates.append(Gate(Split(f"{name} gate", generator, next(dealt))))
+    return Rounds(generator, tuple(fresh), tuple(gates))
 
 
 def _counts(names: Iterable[str]) -> Json:

@@ -4,7 +4,7 @@ from fractions import Fraction
 from circuitproof.circuits.graph import Head
 from circuitproof.programs.text import parse
 from circuitproof.proof.claim import Claim
-from circuitproof.proof.patterns.frontier import FailingChoice, frontier
+from circuitproof.proof.patterns.limits import FailingChoice, find_limits
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.tasks.pattern_text import print_pattern
@@ -40,7 +40,7 @@ def is_right(claim, part):
 def test_failing_cells_are_named_and_the_rest_is_proved():
     """The last position speaks against the opener 1, so it fails there and nowhere else."""
     claim = claim_of(MEMBER, [[0, 0], [0, 0], [0, -5]], "any{1..3} with exactly 1 of [0, 1]")
-    found = frontier(claim)
+    found = find_limits(claim)
     assert [(str(c.head), c.token, c.position, int(c.margin)) for c in found.failing] == [
         ("head 0.0", 1, 2, -3)
     ]
@@ -55,9 +55,9 @@ def test_failing_cells_are_named_and_the_rest_is_proved():
 def test_a_claim_of_robustness_ends_where_a_perturbation_turns_a_decision():
     """Each position takes a half of what the opener 1 leads by: right everywhere, robust at the first two."""
     claim = claim_of(MEMBER, [[0, 0], [0, -0.5], [0, -1]], "any{1..3} with exactly 1 of [0, 1]")
-    assert not frontier(claim).failing
+    assert not find_limits(claim).failing
     robust = replace(claim, properties=(Equivalence(), Robustness(Fraction(2, 3))))
-    found = frontier(robust)
+    found = find_limits(robust)
     assert [(c.token, c.position, c.margin) for c in found.failing] == [(1, 2, 1 - 2 * Fraction(2, 3))]
     for part in found.parts:
         task = replace(claim.task, domain=part.pattern)
@@ -69,7 +69,7 @@ def test_a_claim_of_robustness_ends_where_a_perturbation_turns_a_decision():
 def test_tokens_that_fail_are_left_out():
     """A mean over all tokens is turned by one that speaks against the opener."""
     claim = claim_of(ALL, [[0, 0]] * 3, "any{3} with exactly 1 of [0, 1]")
-    (part,) = frontier(claim).parts
+    (part,) = find_limits(claim).parts
     assert part.what == "without tokens 4"
     assert part.size == 2 * 3 * 2**2
     assert is_right(claim, part)
@@ -79,7 +79,7 @@ def test_failing_choices_are_named_where_few_positions_matter():
     """Two heads in series are followed where their rows look at no token."""
     claim = claim_of(SECOND, [[0, 0]] * 3, "any [0, 1] any with exactly 1 of [0, 1]")
     circuit = circuit_of(("embed -> head 0.0", "head 0.0 -> mlp 0", "mlp 0 -> logits", "embed -> mlp 0"))
-    found = frontier(replace(claim, circuit=circuit))
+    found = find_limits(replace(claim, circuit=circuit))
     assert all(isinstance(choice, FailingChoice) for choice in found.failing)
     assert found.cells == len(found.failing) == 2 * 3 * 3
     assert found.parts == ()

@@ -1,0 +1,172 @@
+"""Accuracy: on how many prompts a circuit is right, and on which it is not."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from circuitproof.circuits.circuit import Circuit
+from circuitproof.errors import DeclarationError, InputError
+from circuitproof.files.canonical import Json
+from circuitproof.files.printing import plural
+from circuitproof.files.reading import Fields
+from circuitproof.proof.claim import Claim
+from circuitproof.proof.counterexamples import Decided, rightly_decided
+from circuitproof.proof.effort import Effort
+from circuitproof.proof.evidence import Leaf, Replay, Replayed, make_leaf
+from circuitproof.proof.findings import Findings, RightCount
+from circuitproof.proof.fold import CandidateLogits, Folded
+from circuitproof.proof.known import Divided, decides, divide
+from circuitproof.proof.properties.bounds import BoundedNumber, bounds_given
+from circuitproof.proof.properties.each_prompt import for_every_prompt, open_prompts
+from circuitproof.proof.properties.kinds import Kind
+from circuitproof.proof.properties.property import Asked, Property, PropertyWords
+from circuitproof.proof.regions.disturbed import Point
+from circuitproof.proof.remarks import ConstantScore, Decisions, Remark, RemarkContext
+from circuitproof.proof.verdict import Answer, Battery, Proved, Refuted
+from circuitproof.tasks.domain import Prompt
+
+_TOLD = 12
+"""So many wrong prompts at most are named in words."""
+_SILENT = "Only the candidates are compared: another token may have a larger logit."
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy(Property):
+    """The circuit is right on all prompts but those listed, or on at least so many.
+
+    With neither, the errors are to be found.
+    """
+
+    kind: ClassVar[Kind] = Kind.ACCURACY
+    is_asked_of_solvers: ClassVar[bool] = False
+
+    wrong: tuple[int, ...] | None = None
+    least: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.wrong is not None and self.least is not None:
+            raise DeclarationError("accuracy lists errors and says how many are right at least; give one")
+        if self.least is not None and self.least < 1:
+            raise DeclarationError(f"accuracy wants at least 1 right prompt, got {self.least}")
+        if self.wrong is not None and list(self.wrong) != sorted({*self.wrong}):
+            raise DeclarationError("accuracy wants the numbers of wrong prompts distinct and increasing")
+
+    @classmethod
+    def asked(cls, asked: Asked) -> Self:
+        ends = [int(one.end) for one in asked.bounds if one.number is BoundedNumber.ACCURACY]
+        return cls(least=ends[0] if ends else None)
+
+    @classmethod
+    def given(cls, asked: Asked) -> str:
+        return bounds_given(asked.bounds, BoundedNumber.ACCURACY)
+
+    @classmethod
+    def read(cls, fields: Fields, _circuit: Circuit) -> Self:
+        if fields.has("least"):
+            return cls(least=fields.integer("least"))
+        return cls(wrong=fields.integers("wrong"))
+
+    def to_json(self) -> dict[str, Json]:
+        said: dict[str, Json] = {} if self.least is None else {"least": self.least}
+        return {"kind": str(self.kind), **said, **({} if self.wrong is None else {"wrong": list(self.wrong)})}
+
+    @property
+    def is_to_be_found(self) -> bool:
+        return self.wrong is None and self.least is None
+
+    @property
+    def name(self) -> str:
+        if self.least is not None:
+            return f"accuracy: at least {self.least:,} right"
+        return f"accuracy: {plural(len(self.wrong), 'error')}" if self.wrong is not None else str(self.kind)
+
+    def meaning(self) -> PropertyWords:
+        if self.least is not None:
+            count = plural(self.least, "prompt")
+            words = f"On at least {count} the circuit decides the right answer, and nothing ties with it."
+            return PropertyWords(words, f"|{{x ∈ D: d(x) = {{P(x)}}}}| ≥ {self.least}", _SILENT)
+        wrong = self.wrong or ()
+        told = ", ".join(map(str, wrong[:_TOLD])) + ", …" * (len(wrong) > _TOLD)
+        words = "On every prompt the circuit decides the right answer, and nothing ties with it"
+        but = f", but for {plural(len(wrong), 'prompt')}: {told}. On each of these it does not" * bool(wrong)
+        return PropertyWords(f"{words}{but}.", "∀x ∈ D:  d(x) ≠ {P(x)}  ⇔  x is listed", _SILENT)
+
+    def refuse_misfit(self, claim: Claim) -> None:
+        if self.is_to_be_found:
+            return
+        size, wrong = claim.task.size, self.wrong or ()
+        if self.least is not None and self.least > size:
+            raise InputError(f"at least {self.least} prompts are said to be right, the task has {size}")
+        if wrong and not 0 <= wrong[0] <= wrong[-1] < size:
+            raise InputError(f"prompt {wrong[-1]} is said to be wrong, the task has prompts 0 to {size - 1}")
+        if len(wrong) == size:
+            raise InputError("every prompt is said to be wrong; an accuracy is of one right prompt or more")
+
+    def unfound(self) -> "Accuracy":
+        return Accuracy(wrong=()) if self.is_to_be_found else self
+
+    def obligations(self, claim: Claim) -> int:
+        return claim.task.size if self.least is None else self.least
+
+    def answer_list(self, claim: Claim, folded: Folded[CandidateLogits], _effort: Effort) -> Answer:
+        found = folded.of(claim.circuit)
+        right = divide(map(decides, found, claim.task.decisions()))
+        said = _found(right) if self.is_to_be_found else self
+        leaves = [make_leaf(one) for one in found]
+        if said.least is None:
+            as_said = _as_said(right, frozenset(said.wrong or ()))
+            answer = for_every_prompt(claim, said, leaves, as_said)
+        else:
+            answer = _at_least(claim, said, leaves, right)
+        count = RightCount(len(right.yes), len(right.open), claim.task.size)
+        may_sharpen = self.is_to_be_found and bool(right.open)
+        return replace(answer, findings=replace(answer.findings, right=count), may_sharpen=may_sharpen)
+
+    def remarks(self, battery: Battery, _grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
+        task = battery.claim.task
+        most = max(Counter(task.answers()).values())
+        said = self.least or task.size - len(self.wrong or ())
+        return (ConstantScore(most),) if most >= said else ()
+
+    def against(self, prompts: Sequence[Decided]) -> str:
+        if self.least is not None:
+            return ""
+        return "; ".join(
+            f"prompt {one.place} is said to be {'wrong' if one.place in (self.wrong or ()) else 'right'}"
+            for one in prompts
+        )
+
+    def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:
+        return rightly_decided(claim, claim.circuit, prompts)
+
+
+def _found(right: Divided) -> Accuracy:
+    """Return the errors; where some decision is unknown, how many are right at least."""
+    if not right.yes:
+        return Accuracy(least=1)
+    return Accuracy(least=len(right.yes)) if right.open else Accuracy(wrong=right.no)
+
+
+def _as_said(right: Divided, wrong: frozenset[int]) -> Divided:
+    """Return which prompts are as a list of errors says, and which are not."""
+    yes, no = frozenset(right.yes), frozenset(right.no)
+    kept, broken = (yes - wrong) | (no & wrong), (yes & wrong) | (no - wrong)
+    return Divided(tuple(sorted(kept)), tuple(sorted(broken)), right.open)
+
+
+def _at_least(claim: Claim, said: Accuracy, leaves: Sequence[Leaf], right: Divided) -> Answer:
+    """Answer by showing enough prompts that are right, or too many that are not."""
+    least = said.least or 1
+    allowed = claim.task.size - least
+
+    def replay(places: Sequence[int]) -> Replay:
+        return Replay(tuple(Replayed(claim.task.prompts[x], leaves[x]) for x in places))
+
+    if len(right.yes) >= least:
+        return Answer(said, Proved(replay(right.yes[:least])), least, least, Findings())
+    if len(right.no) > allowed:
+        refuted = Refuted(replay(right.no[: allowed + 1]))
+        found = Findings(tuple((x,) for x in right.no))
+        return Answer(said, refuted, least, len(right.yes), found)
+    return Answer(said, open_prompts(leaves, right.open), least, len(right.yes), Findings())
