@@ -602,7 +602,11 @@ class Statement:
         places = self.places(prop, prompt)
         demand(len(eta) == width * len(places), "a perturbation has not a number per coordinate")
         nudges = {(node, side, at): list(eta[k * width : (k + 1) * width]) for k, at in enumerate(places)}
-        return Run(self.model, self.edges, nudges, self.carried).logits(self.candidates, prompt)
+        return self.run_of(self.edges, nudges).logits(self.candidates, prompt)
+
+    def run_of(self, edges, nudges=None):
+        """Return a circuit that can be evaluated on a prompt, with vectors added."""
+        return Run(self.model, edges, nudges, self.carried)
 
     def breaks(self, prop, prompt, epsilon):
         """Look for a perturbation that ends a decision: corners, directions, and the way down each margin."""

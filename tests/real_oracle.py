@@ -4,6 +4,7 @@ Models here are tiny, so that rounding reaches none of the first sixty digits. A
 unclear, and where a verdict depends on one the oracle says nothing.
 """
 
+import random
 from fractions import Fraction
 from itertools import accumulate
 
@@ -118,12 +119,19 @@ class RealStatement(Statement):
         """Return the logits of a prompt in a circuit."""
         kept = self.edges if edges is None else edges
         if kept not in self.runs:
-            self.runs[kept] = RealRun(self.model, kept, carried=self.carried)
+            self.runs[kept] = self.run_of(kept)
         return self.runs[kept].logits(self.candidates, prompt)
+
+    def run_of(self, edges, nudges=None):
+        """Return a circuit of real numbers."""
+        return RealRun(self.model, edges, nudges, self.carried)
 
     def decision(self, prompt, edges=None):
         """Return the decision about a prompt in a circuit, or nothing where it is unclear."""
-        logits = self.logits(prompt, edges)
+        return self.clearly(self.logits(prompt, edges))
+
+    def clearly(self, logits):
+        """Return the candidate that leads clearly, or nothing."""
         best = max(range(len(logits)), key=lambda place: logits[place])
         lead = min(real(logits[best] - one) for place, one in enumerate(logits) if place != best)
         return frozenset({self.candidates[best]}) if lead > LEAST else None
@@ -166,6 +174,34 @@ class RealStatement(Statement):
     def are_alike(self, pairs):
         """Say whether two circuits have the same clear decisions."""
         return all_so(None if None in pair else pair[0] == pair[1] for pair in pairs)
+
+    def breaks(self, prop, prompt, epsilon):
+        """Look for a perturbation that clearly ends a decision: corners, directions, random points."""
+        if (clear := self.decision(prompt)) is None:
+            raise UnclearError
+        etas = self.etas(self.size["width"], epsilon, random.Random(str(prompt)))  # noqa: S311  # points, not keys
+        found = (self.clearly(self.perturbed(prop, prompt, eta)) for eta in etas)
+        return any(one not in (None, clear) for one in found)
+
+    def robustness(self, prop):
+        """Say whether decisions stay at the final residual: behind a norm no, or unknown."""
+        is_final = (prop["at"], prop["positions"]) == ("logits input", "last")
+        demand(is_final, "something else than the final residual is perturbed")
+        if self.size["norm"]["kind"] == "none":
+            return super().robustness(prop)
+        self.check_place(prop)
+        epsilon = Fraction(prop["epsilon"])
+        demand(epsilon > 0, "epsilon is not positive")
+        return False if any(self.breaks(prop, prompt, epsilon) for prompt in self.prompts) else None
+
+    def witnessed(self, prop, evidence):
+        """Say whether the perturbation that refutes robustness does so, clearly."""
+        (entry,) = evidence["replay"]
+        prompt, eta = self.shown[entry["prompt"]], [Fraction(x) for x in entry["eta"]]
+        before, after = self.decision(prompt), self.clearly(self.perturbed(prop, prompt, eta))
+        if None in (before, after):
+            raise UnclearError
+        return max(map(abs, eta)) <= Fraction(prop["epsilon"]) and before != after
 
     def exceeds(self, prompt, epsilon):
         """Say whether the radius of a decision exceeds epsilon."""

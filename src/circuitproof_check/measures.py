@@ -28,7 +28,7 @@ class Ends:
     times: int = 1
 
 
-Evaluated = tuple[str, MeasureBracket, Ends | None]
+FoundMeasure = tuple[str, MeasureBracket, Ends | None]
 """A bracket, with its place and the ends of its number, if they are known."""
 
 
@@ -57,7 +57,7 @@ def _said(ends: Ends | None, precision: int) -> str:
     return f"{shortened(low, is_raised=False)} to {shortened(high, is_raised=True)}"
 
 
-def _evaluated(case: Case, evidence: object, claimed: Property) -> list[Evaluated]:
+def _evaluated(case: Case, evidence: object, claimed: Property) -> list[FoundMeasure]:
     """Return each bracket that is claimed with the ends of its number."""
     where, count = claimed.kind, len(case.claim.prompts)
     _, (stated,) = case.open(evidence, claimed, where)

@@ -115,7 +115,7 @@ def test_attention_is_scores_sparsemax_and_a_weighted_sum(drawn, scale):
     width, exact = len(queries[0]), Exact()
     scores = exact.scores(grid_of(queries, width), grid_of(keys, width), contexts, scale)
     wanted = [
-        [scale * twin.dot(queries[query], keys[key]) for key in chosen] for query, chosen, _ in contexts
+        [scale * twin.dot(queries[query], keys[key]) for key in chosen] for query, chosen, *_ in contexts
     ]
     assert [list(row.fractions()) for row in scores] == wanted
     weights = exact.attention(scores, Attention.SPARSEMAX)
@@ -124,7 +124,7 @@ def test_attention_is_scores_sparsemax_and_a_weighted_sum(drawn, scale):
     mixed = exact.weigh(weights, contexts, grid_of(values, width))
     assert values_of(mixed) == [
         [twin.dot(row, [values[key][place] for key in chosen]) for place in range(width)]
-        for row, (_, _, chosen) in zip(shares_of, contexts, strict=True)
+        for row, (_, _, chosen, *_) in zip(shares_of, contexts, strict=True)
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from circuitproof.bundle.files import bundle_files, write_bundle
 from circuitproof.circuits.circuit import whole
-from circuitproof.models.operators import Attention, LayerNorm
+from circuitproof.models.operators import Attention, LayerNorm, Mask
 from circuitproof.proof.arithmetic import EnclosedNumbers
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
@@ -50,7 +50,7 @@ def decisions_of(claim: Claim) -> list[NormedDecision]:
     return [NormedDecision(norm, NUMBERS, *pair) for pair in pairs]
 
 
-@pytest.mark.parametrize("sizes", [{}, {"tied": True}, {"logit_bias": False}], ids=str)
+@pytest.mark.parametrize("sizes", [{}, {"tied": True}, {"logit_bias": False}, {"mask": Mask.NONE}], ids=str)
 def test_prover_and_checker_bound_leads_by_the_same_numbers(sizes):
     """Residuals and what is left of each lead, exactly: two readings of one page."""
     epsilon = Fraction(1, 300)

@@ -197,6 +197,11 @@ class Cells(Generic[P]):
         self._find_rows(stage, [place])
         return self._known[stage][place]
 
+    def forget(self, stage: int) -> None:
+        """Look for the rows of a stage anew; those that are the same as before are still one."""
+        self._known[stage].clear()
+        self._inputs[stage].clear()
+
     def cells(self, variant: Variant, places: Sequence[P]) -> tuple[int, tuple[int, ...]]:
         """Return a circuit's logits stage and the row of it that decides each place."""
         stage = self.logits_stage(variant)
@@ -339,8 +344,8 @@ class Cells(Generic[P]):
         keys, (_, at) = self._binding.keys(place), self._binding.end(place)
         if stage.ports:
             query, key, value = (self._known[port] for port in stage.ports)
-            known, mixed = (tuple(port[one] for one in keys) for port in (key, value))
-            return stage.contexts.place(Context(query[place], known, mixed, at), mark)
+            read, chosen = (tuple(port[one] for one in keys) for port in (key, value))
+            return stage.contexts.place(Context(query[place], read, chosen, at), mark)
         inputs = tuple(self._input(number, key) for key in keys)
         return stage.contexts.place(Context(inputs[at], inputs, inputs, at), mark)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, assert_never
 
+from circuitproof.arithmetic.protocol import Context
 from circuitproof.forward.cells import (
     BiasPart,
     Cells,
@@ -33,15 +34,21 @@ def row_names(cells: Cells[Any]) -> list[RowNames]:
 
 
 def _output_names(stage: Stage, node: bytes, inputs: RowNames, ports: Sequence[RowNames]) -> RowNames:
-    asked, known, chosen = ports if stage.ports else (inputs, inputs, inputs)
     found = [
-        _digest(node, mark, [asked[query], *(known[key] for key in keys), *(chosen[key] for key in values)])
-        for (query, keys, values), mark in zip(stage.contexts, stage.contexts.marks(), strict=True)
+        _digest(node, mark, _read_names(context, ports if stage.ports else (inputs,) * 3))
+        for context, mark in zip(stage.contexts, stage.contexts.marks(), strict=True)
     ]
     return found or [
         _digest(node, mark, sorted(inputs[row] + str(weight).encode() for row, weight in mix))
         for mix, mark in zip(stage.mixes, stage.mixes.marks(), strict=True)
     ]
+
+
+def _read_names(context: Context, ports: Sequence[RowNames]) -> RowNames:
+    """Return the names of what a query reads, and of where it stands."""
+    asked, known, chosen = ports
+    values = (chosen[value] for value in context.values)
+    return [b"%d" % context.at, asked[context.query], *(known[key] for key in context.keys), *values]
 
 
 def _part_names(cells: Cells[Any], part: InputPart, named: Sequence[RowNames]) -> RowNames:

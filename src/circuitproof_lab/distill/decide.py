@@ -181,22 +181,13 @@ class _VariantCells(Cells[Prompt]):
         self.variants = _Variants(frozen.programs, head)
         sizes = frozen.architecture
         super().__init__(self.variants, biases=sizes.biases, embedding=embedding_of(sizes))
-        self._found: dict[tuple[int, Prompt], int] = {}
         self._depends: dict[int, bool] = {}
 
     def begin(self, rows: Mapping[Prompt, RationalRow]) -> None:
         """Go on with a variant that has these rows."""
         self.variants.rows = rows
-        self._found = {}
-
-    def cell(self, stage: int, place: Prompt) -> int:
-        """Return the row of a stage that a prompt leads to at its last position."""
-        if not self._is_dependent(stage):
-            return super().cell(stage, place)
-        key = (stage, place)
-        if key not in self._found:
-            self._found[key] = self._row(self.stages[stage], place)
-        return self._found[key]
+        for stage in filter(self._is_dependent, range(len(self.stages))):
+            self.forget(stage)
 
     def _is_dependent(self, stage: int) -> bool:
         if stage not in self._depends:

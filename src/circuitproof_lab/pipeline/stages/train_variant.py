@@ -68,11 +68,11 @@ _Training: TypeAlias = Callable[[VariantsWork], Transformer | None]
 
 def training_of(one: SeededVariant) -> tuple[RunStage[VariantsWork], ...]:
     """Return the stages that train a variant; what was measured before is not trained again for it."""
-    return tuple(RunStage(name, partial(_unless_measured, one, train)) for name, train in _trainings(one))
+    return tuple(RunStage(name, partial(_unless_measured, one, make)) for name, make in _trainings(one))
 
 
-def _unless_measured(one: SeededVariant, train: _Training, work: VariantsWork) -> VariantsWork:
-    return work if (work.run.folder / one.measures).exists() else replace(work, model=train(work))
+def _unless_measured(one: SeededVariant, make: _Training, work: VariantsWork) -> VariantsWork:
+    return work if (work.run.folder / one.measures).exists() else replace(work, model=make(work))
 
 
 def _trainings(one: SeededVariant) -> tuple[tuple[StageName, _Training], ...]:
