@@ -7,6 +7,7 @@ from circuitproof.circuits.ablation import Mean
 from circuitproof.circuits.graph import Head
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.programs.text import parse
+from circuitproof.reports import checking_work
 from circuitproof.reports.results import marked_edges
 from circuitproof.tasks.alphabet import TOY
 from circuitproof_check.main import Outcome, check
@@ -54,6 +55,13 @@ def test_what_is_written_is_told(run, model, tmp_path):
     code, out, _ = run("minimal", "--model", model, "--task", "quotes", "--out", tmp_path / "bundle")
     assert code == 0
     assert f"{tmp_path / 'bundle'} holds the bundle: equivalence and minimum" in out
+
+
+def test_a_bundle_that_is_much_work_to_check_comes_with_the_command(run, model, tmp_path, monkeypatch):
+    """As verify tells it."""
+    monkeypatch.setattr(checking_work, "bound_needed", lambda *_: "circuitproof-check BUNDLE --operations 7")
+    _, out, err = run("minimal", "--model", model, "--task", "quotes", "--out", tmp_path / "bundle")
+    assert "unless told: circuitproof-check BUNDLE --operations 7" in " ".join((out + err).split())
 
 
 def circuit_file(folder, *edges):
