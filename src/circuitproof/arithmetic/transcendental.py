@@ -132,7 +132,7 @@ def _powers(small: Integers, bits: int) -> Integers:
 
 
 def _looked_up(table: tuple[int, ...], places: Integers) -> Integers:
-    return column(table[place] for place in places.tolist())
+    return _mapped(places, lambda place: table[place])
 
 
 @cache
