@@ -3,12 +3,15 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from circuitproof.files.canonical import Digest, Json, digest_json
 from circuitproof.tasks.generator import GeneratedPrompt, deal
 from circuitproof.tasks.task import Task
 from circuitproof_lab.pipeline.prompts import PromptSource
-from circuitproof_lab.pipeline.protocol import Protocol
+
+if TYPE_CHECKING:  # a ledger is read without torch, which a protocol needs
+    from circuitproof_lab.pipeline.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ class Rounds:
         return Development((*seen.splits, self.gates[generation].split)).task()
 
 
-def deal_rounds(protocol: Protocol, generator: PromptSource) -> Rounds:
+def deal_rounds(protocol: "Protocol", generator: PromptSource) -> Rounds:
     """Deal a generator's prompts out to all generations; nothing else is consulted."""
     sizes = [size for one in protocol.generations for size in (one.development, one.gate) if size]
     dealt = iter(deal(generator.order(), sizes, len(generator.answers)))
