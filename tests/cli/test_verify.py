@@ -175,16 +175,16 @@ def test_without_torch_the_error_is_not_measured(run, tmp_path, monkeypatch):
         assert "proved" in out
 
 
-def test_verify_does_without_torch_unless_floats_are_measured(tmp_path):
-    """In a process of its own: importing torch alone would take longer than the proof."""
-    arguments = ["verify", *map(str, given(tmp_path))]
+def test_an_exact_proof_loads_neither_torch_nor_the_checker(tmp_path):
+    """In a process of its own: importing torch alone would take longer than the proof, the checker a tenth."""
+    arguments = ["verify", *map(str, given(tmp_path)), "--out", str(tmp_path / "kept")]
     text = (
         "import sys; from circuitproof.cli.main import app\n"
         f"try: app({arguments!r})\n"
-        "except SystemExit as end: print(end.code, 'torch' in sys.modules)"
+        "except SystemExit as end: print(end.code, {'torch', 'circuitproof_check.main'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)  # noqa: S603  # our own text
-    assert done.stdout.splitlines()[-1] == "0 False"
+    assert done.stdout.splitlines()[-1] == "0 set()"
 
 
 def refused(result: tuple[int, str, str], exit_code: int = 3) -> str:

@@ -8,8 +8,6 @@ from circuitproof.circuits.ablation import Zero
 from circuitproof.files.sealed import MANIFEST
 from circuitproof.proof.arithmetic import EnclosedNumbers
 from circuitproof.proof.claim import Claim
-from circuitproof_check.main import Beside, inspect
-from circuitproof_check.work import spent, usual
 
 MOST_COUNTED = 300_000_000
 """How many operations are counted, which takes about ten seconds."""
@@ -19,15 +17,22 @@ def bound_needed(bundle: Path, model: Path, claim: Claim) -> str | None:
     """Return the command that checks a bundle, where the checker's usual bound would not do.
 
     Of enclosed arithmetic the checker foresees its work, and does nothing else here. Of exact arithmetic it
-    does its work once, and counts, where cut edges carry something: other work is seldom too much.
+    does its work once, and counts, where cut edges carry something: other work is seldom too much, and the
+    checker is not even loaded.
     """
     command = f"circuitproof-check {bundle} --against {model} --operations "
     if isinstance(claim.arithmetic, EnclosedNumbers):
-        said = inspect(bundle, Beside(against=model, only_foreseen=True)).reason
-        return None if (wanted := re.search(r"--operations (\d+)$", said)) is None else command + wanted[1]
+        return _foreseen(bundle, model, command)
     if isinstance(claim.circuit.ablation, Zero):
         return None
     return _counted(bundle, model, command)
+
+
+def _foreseen(bundle: Path, model: Path, command: str) -> str | None:
+    from circuitproof_check.main import Beside, inspect
+
+    said = inspect(bundle, Beside(against=model, only_foreseen=True)).reason
+    return None if (wanted := re.search(r"--operations (\d+)$", said)) is None else command + wanted[1]
 
 
 def _counted(bundle: Path, model: Path, command: str) -> str | None:
@@ -36,6 +41,9 @@ def _counted(bundle: Path, model: Path, command: str) -> str | None:
     A bundle whose usual bound is more than is counted here is large, and is allowed much: nothing is said of
     it.
     """
+    from circuitproof_check.main import Beside, inspect
+    from circuitproof_check.work import spent, usual
+
     usually = usual(_size(bundle, model))
     if usually >= MOST_COUNTED:
         return None
