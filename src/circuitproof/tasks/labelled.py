@@ -95,6 +95,23 @@ class Labelled:
     def labels(self) -> tuple[Label, ...]:
         return tuple(self.examples)
 
+    def answer_counts(self) -> Mapping[int, int]:
+        """Return for each right answer of how many prompts it is."""
+        counts: dict[int, int] = {}
+        layer: dict[tuple[State, OpenersSeen | None], int] = {(self.machine.start, NOTHING_OPENED): 1}
+        for position in range(self.pattern.longest):
+            after: dict[tuple[State, OpenersSeen | None], int] = {}
+            for (state, seen), count in layer.items():
+                for atom, members in enumerate(self.machine.atoms):
+                    if (target := self.machine.step(state, atom, position)) is not None:
+                        key = (target, self.see(seen, members[0]))
+                        after[key] = after.get(key, 0) + count * len(members)
+            for (state, seen), count in after.items():
+                if self.machine.accepts(state) and (label := self.label(seen)) is not None:
+                    counts[label.answer] = counts.get(label.answer, 0) + count
+            layer = after
+        return counts
+
     def may_become(self, seen: OpenersSeen, label: Label) -> bool:
         """Say whether what is seen so far does not rule a label out."""
         opener, group = seen

@@ -1,0 +1,202 @@
+"""Whether one candidate leads the others on all prompts of a region: boxes of what heads add, and weights.
+
+The rules are those of docs/certificate.md ("Least sums over a region"); each number here is below, or above,
+the integer of that page, whichever makes the least sum smaller.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from circuitproof.proof.summed.lattice import TokenMask
+from circuitproof.proof.summed.least import Costs, Region, down, leasts, path, through
+from circuitproof.proof.summed.tables import Bools, Floats, LengthTable, SummedTables
+
+_SLACK = 2.0**-46
+"""More than a hundred roundings of FP64, as a share of the largest number among them."""
+_MOST_NUMBERS = 1 << 22
+"""How many costs are held at a time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Questions:
+    """Last tokens, by their places in a table, and rivals, each with a box: what each head adds, at most."""
+
+    queries: npt.NDArray[np.int64]
+    rivals: npt.NDArray[np.int64]
+    low: Floats
+    """By question and head."""
+    high: Floats
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __getitem__(self, chosen: npt.NDArray[np.int64] | Bools | slice) -> "Questions":
+        return Questions(self.queries[chosen], self.rivals[chosen], self.low[chosen], self.high[chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class Leads:
+    """One region, and the candidate that is to lead there."""
+
+    tables: SummedTables
+    table: LengthTable
+    region: Region
+    winner: int
+
+    @cached_property
+    def queries(self) -> tuple[int, ...]:
+        """Return the places of the tokens with which prompts of the region end."""
+        return tuple(map(self.table.queries.index, self.region.lattice.last_tokens(self.region.masks)))
+
+    @cached_property
+    def _pairs(self) -> dict[int, Bools]:
+        """Return by last token the pairs of the region."""
+        known, found = dict[bytes, Bools](), dict[int, Bools]()
+        for query in self.queries:
+            token = self.table.queries[query]
+            name = self.region.lattice.ends[:, token].tobytes()
+            if name not in known:
+                known[name] = self.region.lattice.pairs(token, self.region.masks)
+            found[query] = known[name].copy()
+            found[query][-1] = False
+            found[query][-1, token] = True
+        return found
+
+    @cached_property
+    def _sides(self) -> tuple[tuple[Floats, Floats], ...]:
+        """Return for each head what it adds to the lead over each candidate, from below and from above."""
+        found: list[tuple[Floats, Floats]] = []
+        for one in self.tables.contributions:
+            middle, off = one.middle[: self.table.length], 2 * one.off[: self.table.length, :, None]
+            lead = middle[:, :, self.winner, None] - middle
+            found.append(tuple(np.ascontiguousarray(np.moveaxis(side, 2, 0)) for side in (lead - off, lead + off)))
+        return tuple(found)
+
+    @cached_property
+    def base(self) -> Floats:
+        """Return by how much the candidate leads each other without heads, from below."""
+        base = self.table.base
+        return down(base[:, self.winner, None] - base - 2 * self.table.base_off[:, None])
+
+    @cached_property
+    def _powers(self) -> tuple[tuple[Floats, Floats], ...]:
+        """Return for each head its exponentials by query, so scaled that the region's largest is about 1."""
+        found: list[tuple[Floats, Floats]] = []
+        for head in self.table.heads:
+            low, high = np.zeros_like(head.low), np.zeros_like(head.high)
+            for query, pairs in self._pairs.items():
+                largest = int(head.bits[query][pairs].max())
+                lift = int(head.scales[query]) - 500 - largest
+                low[query] = np.ldexp(head.low[query], lift) * (1 - _SLACK)
+                high[query] = np.ldexp(head.high[query], lift) * (1 + _SLACK)
+            found.append((low, high))
+        return tuple(found)
+
+    def all_questions(self) -> Questions:
+        """Return every last token with every rival, in their first boxes."""
+        count = self.base.shape[1]
+        rivals = np.array([rival for rival in range(count) if rival != self.winner], dtype=np.int64)
+        queries = np.array(self.queries, dtype=np.int64)
+        low, high = (np.empty((len(queries), len(rivals), len(self._sides))) for _ in range(2))
+        for place, query in enumerate(self.queries):
+            pairs = self._pairs[query]
+            for head, (least, most) in enumerate(self._sides):
+                low[place, :, head] = least[:, pairs].min(axis=1)[rivals]
+                high[place, :, head] = most[:, pairs].max(axis=1)[rivals]
+        asked = np.repeat(queries, len(rivals)), np.tile(rivals, len(queries))
+        shape = (len(asked[0]), len(self._sides))
+        return Questions(*asked, low.reshape(shape), high.reshape(shape))
+
+    def plain_weights(self, questions: Questions) -> Floats:
+        """Return the weights that stand where none are given."""
+        return np.tile([1.0, 0.0], (len(questions), len(self._sides)))
+
+    def closed(self, questions: Questions, weights: Floats) -> Bools:
+        """Say which boxes weights close."""
+        found = np.empty(len(questions), dtype=bool)
+        for some in self._parts(len(questions)):
+            part = questions[some]
+            apart = self._lead(part) + part.low.sum(axis=1)
+            is_apart = down(apart - _SLACK * (np.abs(part.low).sum(axis=1) + np.abs(apart))) > 0
+            found[some] = is_apart
+            left = np.flatnonzero(~is_apart)
+            if len(left) and self._sides:
+                found[some.start + left] = self.values(part[left], weights[some][left]) > 0
+        return found
+
+    def values(self, questions: Questions, weights: Floats) -> Floats:
+        """Return the least sums of weights over the prompts, from below."""
+        costs = self._costs(questions, weights)
+        return leasts(self.region, costs, self._lasts(questions, costs), self._ended(questions))
+
+    def worst(self, questions: Questions, weights: Floats, place: int) -> tuple[int, ...]:
+        """Return a prompt on which the sum of a question is about the least."""
+        one = questions[place : place + 1]
+        costs = self._costs(one, weights[place : place + 1])
+        token = self.table.queries[int(one.queries[0])]
+        found = path(self.region, costs, float(self._lasts(one, costs)[0]), self._ended(one), token)
+        assert found is not None  # noqa: S101  # questions are about prompts that are there
+        return found
+
+    def bad_tokens(self, questions: Questions, weights: Floats) -> list[TokenMask]:
+        """Return for each position but the last the tokens with which some question is open."""
+        costs = self._costs(questions, weights)
+        tables = through(self.region, costs, self._lasts(questions, costs), self._ended(questions))
+        return [(table <= 0).any(axis=0) for table in tables]
+
+    def _lead(self, questions: Questions) -> Floats:
+        return self.base[questions.queries, questions.rivals]
+
+    def _parts(self, count: int) -> Iterator[slice]:
+        size = self.region.lattice.vocabulary + sum(self.region.lattice.sizes)
+        step = max(1, _MOST_NUMBERS // size)
+        return (slice(start, min(count, start + step)) for start in range(0, count, step))
+
+    def _ended(self, questions: Questions) -> Bools:
+        tokens = [self.table.queries[query] for query in questions.queries]
+        return self.region.lattice.ends[:, tokens].T
+
+    def _lasts(self, questions: Questions, costs: Costs) -> Floats:
+        tokens = [self.table.queries[query] for query in questions.queries]
+        return costs(self.table.length - 1)[np.arange(len(questions)), tokens]
+
+    def _costs(self, questions: Questions, weights: Floats) -> Costs:
+        """Return what tokens cost at a position, from below."""
+        upper = self.limits(questions)
+        over, under = weights[:, 0::2], weights[:, 1::2]
+        slope = over - under
+        shift = under * questions.low - over * upper
+        size = np.abs(under * questions.low) + np.abs(over * upper)
+
+        def costs(position: int) -> Floats:
+            total: Floats | None = None
+            for head, (least, most) in enumerate(self._sides):
+                own, low, high = slope[:, head, None], *(one[questions.queries, position] for one in self._powers[head])
+                side = least[questions.rivals, position]
+                if (own < 0).any():
+                    side = np.where(own >= 0, side, most[questions.rivals, position])
+                off = _SLACK * (size[:, head, None] + np.abs(own) * np.abs(side).max(axis=1, keepdims=True))
+                factor = own * side + (shift[:, head, None] - off)
+                added = np.minimum(low * factor, high * factor)
+                total = added if total is None else down(total + added)
+            return np.zeros((len(questions), self.region.lattice.vocabulary)) if total is None else total
+
+        return costs
+
+    def limits(self, questions: Questions) -> Floats:
+        """Return what each head adds at most where the rival is not behind, from above."""
+        lead, total = self._lead(questions)[:, None], questions.low.sum(axis=1, keepdims=True)
+        rest = total - questions.low
+        size = np.abs(lead) + np.abs(questions.low).sum(axis=1, keepdims=True)
+        return np.minimum(questions.high, -lead - rest + _SLACK * size)
+
+
+def masks_with(masks: Sequence[TokenMask | None], position: int, mask: TokenMask) -> tuple[TokenMask | None, ...]:
+    """Return masks with those tokens alone at a position, of those that were there."""
+    old = masks[position]
+    new = mask if old is None else mask & old
+    return (*masks[:position], new, *masks[position + 1 :])
