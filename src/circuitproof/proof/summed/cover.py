@@ -122,7 +122,7 @@ class LeadCover:
         if len(leads.queries) > 1:
             return self._by_last(part, leads, found)
         size = part.region.size
-        if size <= _FEW or (size <= self.effort.listed and self.regions >= self.effort.regions):
+        if size <= min(_FEW, self.effort.listed) or (size <= self.effort.listed and self.regions >= self.effort.regions):
             return self._looked_at(str(part), list(part.region.lattice.prompts(part.region.masks)))
         (seen,) = self._see([found.worst(leads)])
         if (broken := self._broken(seen)) is not None:
