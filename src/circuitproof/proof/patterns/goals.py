@@ -10,7 +10,7 @@ from circuitproof.proof.evidence import Replay, Replayed, make_leaf
 from circuitproof.proof.fold import CandidateLogits
 from circuitproof.proof.patterns.regions import PromptRegion
 from circuitproof.tasks.domain import Prompt
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 
 
 @dataclass(frozen=True, slots=True)
