@@ -10,8 +10,8 @@ from circuitproof.circuits.readers import reads_prompt
 from circuitproof.models.operators import Attention, Gelu, GeluForm, Relu
 from circuitproof.proof.arithmetic import EnclosedNumbers
 from circuitproof.proof.claim import Claim
+from circuitproof.proof.enclosed import NotKnown
 from circuitproof.proof.fold import fold
-from circuitproof.proof.known import known_decision
 from hand_models import freeze
 from models import random_model
 from pattern_claims import PATTERNS, SIZES, task_of
@@ -60,13 +60,16 @@ def claim_of(seed, properties, most_heads=1):
 
 @cache
 def listed(seed, most_heads=1):
-    """Return every prompt of a claim's pattern, whether it is right, and what is decided: the slow twin."""
+    """Return every prompt of a claim's pattern, whether it is right, and what is decided: the slow twin.
+
+    What is not known at 128 bits is a tie, as where an edge is dead; it is nothing.
+    """
     frozen, circuit, task = drawn(seed, most_heads)
     prompts = all_prompts(task.labelled.machine)
     found = fold(frozen, task.candidates, [circuit], prompts, arithmetic=EnclosedNumbers(128)).of(circuit)
-    decided = [min(known_decision(one)) for one in found]
+    decided = [None if isinstance(one.decision, NotKnown) else min(one.decision) for one in found]
     right = [
-        task.candidates[place] == task.labelled.label_of(prompt).answer
+        None if place is None else task.candidates[place] == task.labelled.label_of(prompt).answer
         for prompt, place in zip(prompts, decided, strict=True)
     ]
     return dict(zip(prompts, zip(right, decided, strict=True), strict=True))

@@ -1,7 +1,7 @@
 """All prompts of one length as the paths of a small graph: nodes from which the same goes on are one."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
 from typing import Any, TypeAlias
@@ -9,16 +9,20 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from circuitproof.proof.patterns.regions import PromptRegion
-from circuitproof.proof.patterns.runs import Runs, Step, build_runs
+from circuitproof.proof.patterns.regions import Missing, UnsettledError
 from circuitproof.tasks.labelled import Label, Labelled
 
 TokenMask: TypeAlias = npt.NDArray[np.bool_]
 """For each token of the vocabulary whether it is meant."""
 Masks: TypeAlias = tuple[TokenMask | None, ...]
 """For each position the tokens that may stand there, or nothing where the lattice alone says it."""
-_Way: TypeAlias = tuple[int, frozenset[int]]
+_Node: TypeAlias = Any
+"""The automaton's state, and what was seen of the label."""
+_Way: TypeAlias = tuple[_Node, frozenset[int]]
 """A node of the next layer, and the atoms that lead to it."""
+_Numbered: TypeAlias = tuple[int, frozenset[int]]
+"""The same, nodes being numbers."""
+_MOST_STEPS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,53 +142,100 @@ def _met(found: TokenMask, mask: TokenMask | None) -> TokenMask:
     return found if mask is None else found & mask
 
 
-def build_lattice(task: Labelled, label: Label | None, length: int) -> Lattice | None:
-    """Return the lattice of the prompts of a label and a length; nothing if there are none."""
-    runs = build_runs(task, PromptRegion(label, length), {})
-    return None if runs is None else _Builder(runs, length, task.vocabulary).lattice()
+class PromptGraph:
+    """All ways to begin a prompt of a pattern, from which the lattices of lengths and labels are cut."""
 
+    def __init__(self, task: Labelled) -> None:
+        self.task, self.machine = task, task.machine
+        self._atoms = [np.array(members, dtype=np.int64) for members in self.machine.atoms]
+        self._layers: list[dict[_Node, tuple[_Way, ...]]] = []
+        """By position, where the tokens of each node lead."""
+        self._ends: list[dict[_Node, tuple[tuple[Label | None, int], ...]]] = []
+        """By position, for each node the labels of prompts that end there, and by which atoms."""
+        self._steps = 0
+        self._starts: tuple[_Node, ...] = tuple((self.machine.start, seen) for seen in task.labels_by.starts)
 
-class _Builder:
-    """Joins the nodes of runs from the end on: those with the same ways on are one."""
-
-    def __init__(self, runs: Runs, length: int, vocabulary: int) -> None:
-        self.runs, self.length, self.vocabulary = runs, length, vocabulary
-        self.atoms = [np.array(members, dtype=np.int64) for members in runs.machine.atoms]
-
-    def lattice(self) -> Lattice:
-        last: dict[frozenset[int], int] = {}
-        number: dict[Any, int] = {
-            node: last.setdefault(frozenset(step.atom for step in steps), len(last))
-            for node, steps in self.runs.layers[self.length - 1].items()
+    def lattice(self, label: Label | None, length: int) -> Lattice | None:
+        """Return the prompts of a label, or of any, and of a length; nothing if there are none."""
+        self._reach(length)
+        last = _Joined()
+        number = {
+            node: last.number(frozenset(atom for own, atom in found if label is None or own == label))
+            for node, found in self._ends[length - 1].items()
         }
-        ends = np.zeros((len(last), self.vocabulary), dtype=bool)
-        for atoms, place in last.items():
+        ends = np.zeros((len(last.known), self.task.vocabulary), dtype=bool)
+        for atoms, place in last.known.items():
             ends[place, self._tokens(atoms)] = True
-        layers, sizes = list[tuple[Ways, ...]](), [len(last)]
-        for position in reversed(range(self.length - 1)):
-            known: dict[frozenset[_Way], int] = {}
+        layers, sizes = list[tuple[Ways, ...]](), [len(last.known)]
+        for position in reversed(range(length - 1)):
+            joined = _Joined()
             number = {
-                node: known.setdefault(_ways(steps, number), len(known))
-                for node, steps in self.runs.layers[position].items()
+                node: joined.number(_onward(ways, number)) for node, ways in self._layers[position].items()
             }
-            layers.append(tuple(self._joined(known)))
-            sizes.append(len(known))
-        starts = tuple(sorted({number[start] for start in self.runs.starts if start in number}))
-        return Lattice(self.length, self.vocabulary, starts, tuple(layers[::-1]), tuple(sizes[::-1]), ends)
+            layers.append(tuple(self._ways(joined.known)))
+            sizes.append(len(joined.known))
+        starts = sorted({number[node] for node in self._starts if number[node] is not None})
+        if not starts:
+            return None
+        sized = (tuple(starts), tuple(layers[::-1]), tuple(sizes[::-1]))
+        return Lattice(length, self.task.vocabulary, *sized, ends)
 
-    def _joined(self, known: dict[frozenset[_Way], int]) -> Iterator[Ways]:
+    def _reach(self, length: int) -> None:
+        """Follow all beginnings up to a length."""
+        while len(self._layers) < length:
+            position = len(self._layers)
+            nodes = self._starts
+            if position:
+                targets = (target for ways in self._layers[-1].values() for target, _ in ways)
+                nodes = tuple(dict.fromkeys(targets))
+            found = {node: self._from(node, position) for node in nodes}
+            self._layers.append({node: ways for node, (ways, _) in found.items()})
+            self._ends.append({node: ends for node, (_, ends) in found.items()})
+            self._steps += len(nodes) * len(self._atoms)
+            if self._steps > _MOST_STEPS:
+                raise UnsettledError(Missing.STRUCTURE, f"more than {_MOST_STEPS} steps have to be followed")
+
+    def _from(self, node: _Node, position: int) -> tuple[tuple[_Way, ...], tuple[tuple[Label, int], ...]]:
+        (state, seen), labels = node, self.task.labels_by
+        ways, ends = dict[_Node, list[int]](), list[tuple[Label, int]]()
+        for atom, members in enumerate(self.machine.atoms):
+            target = self.machine.step(state, atom, position)
+            after = None if target is None else labels.see(seen, members[0])
+            if target is None or after is None:
+                continue
+            ways.setdefault((target, after), []).append(atom)
+            if self.machine.accepts(target) and labels.is_settled(after):
+                label = labels.label(after)
+                if label is not None:
+                    ends.append((label, atom))
+        return tuple((target, frozenset(atoms)) for target, atoms in ways.items()), tuple(ends)
+
+    def _ways(self, known: Mapping[frozenset[_Numbered], int]) -> Iterator[Ways]:
         tokens = dict[frozenset[int], npt.NDArray[np.int64]]()
         for ways, place in known.items():
             for target, atoms in sorted(ways, key=lambda way: way[0]):
-                yield Ways(place, target, tokens.setdefault(atoms, self._tokens(atoms)))
+                if atoms not in tokens:
+                    tokens[atoms] = self._tokens(atoms)
+                yield Ways(place, target, tokens[atoms])
 
     def _tokens(self, atoms: frozenset[int]) -> npt.NDArray[np.int64]:
-        return np.sort(np.concatenate([self.atoms[atom] for atom in sorted(atoms)]))
+        return np.sort(np.concatenate([self._atoms[atom] for atom in sorted(atoms)]))
 
 
-def _ways(steps: Sequence[Step], number: dict[Any, int]) -> frozenset[_Way]:
-    found: dict[int, set[int]] = {}
-    for step in steps:
-        if step.target is not None:
-            found.setdefault(number[step.target], set()).add(step.atom)
-    return frozenset((target, frozenset(atoms)) for target, atoms in found.items())
+@dataclass(slots=True)
+class _Joined:
+    """Numbers for what goes on from nodes: those from which the same does are one, and dead ends none."""
+
+    known: dict[Any, int] = field(default_factory=dict[Any, int])
+
+    def number(self, onward: frozenset[Any]) -> int | None:
+        return self.known.setdefault(onward, len(self.known)) if onward else None
+
+
+def _onward(ways: Sequence[_Way], number: Mapping[_Node, int | None]) -> frozenset[_Numbered]:
+    """Return the numbers of the nodes to which ways lead, each with all atoms that do."""
+    found: dict[int, frozenset[int]] = {}
+    for target, atoms in ways:
+        if (place := number[target]) is not None:
+            found[place] = found[place] | atoms if place in found else atoms
+    return frozenset(found.items())

@@ -38,6 +38,26 @@ class Questions:
         return Questions(self.queries[chosen], self.rivals[chosen], self.low[chosen], self.high[chosen])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Factor:
+    """What an exponential of a head is multiplied with: by question, slope times what it adds, and a shift."""
+
+    slope: Floats
+    shift: Floats
+    size: Floats
+    """How large the parts of the shift are."""
+
+    def cost(self, sides: Sequence[Floats], powers: Sequence[Floats]) -> Floats:
+        """Return the products with exponentials between bounds, from below."""
+        side = sides[0]
+        if (self.slope < 0).any():
+            side = np.where(self.slope >= 0, *sides)
+        largest = np.abs(side).max(axis=1, keepdims=True, initial=0.0)
+        factor = self.slope * side
+        factor += self.shift - _SLACK * (self.size + np.abs(self.slope) * largest)
+        return np.minimum(powers[0] * factor, powers[1] * factor)
+
+
 @dataclass(frozen=True, eq=False)
 class Leads:
     """One region, and the candidate that is to lead there."""
@@ -130,23 +150,27 @@ class Leads:
 
     def values(self, questions: Questions, weights: Floats) -> Floats:
         """Return the least sums of weights over the prompts, from below."""
-        costs = self._costs(questions, weights)
-        return leasts(self.region, costs, self._lasts(questions, costs), self._ended(questions))
+        costs, lasts = self._costs(questions, weights)
+        return leasts(self.region, costs, lasts, self._ended(questions))
 
     def worst(self, questions: Questions, weights: Floats, place: int) -> tuple[int, ...]:
         """Return a prompt on which the sum of a question is about the least."""
         one = questions[place : place + 1]
-        costs = self._costs(one, weights[place : place + 1])
+        costs, lasts = self._costs(one, weights[place : place + 1])
         token = self.table.queries[int(one.queries[0])]
-        found = path(self.region, costs, float(self._lasts(one, costs)[0]), self._ended(one), token)
+        found = path(self.region, costs, float(lasts[0]), self._ended(one), token)
         assert found is not None  # noqa: S101  # questions are about prompts that are there
         return found
 
     def bad_tokens(self, questions: Questions, weights: Floats) -> list[TokenMask]:
         """Return for each position but the last the tokens with which some question is open."""
-        costs = self._costs(questions, weights)
-        tables = through(self.region, costs, self._lasts(questions, costs), self._ended(questions))
-        return [(table <= 0).any(axis=0) for table in tables]
+        costs, lasts = self._costs(questions, weights)
+        tables = through(self.region, costs, lasts, self._ended(questions))
+        found: list[TokenMask] = []
+        for columns, table in zip(self.region.columns, tables, strict=True):
+            found.append(np.zeros(self.region.lattice.vocabulary, dtype=bool))
+            found[-1][columns] = (table <= 0).any(axis=0)
+        return found
 
     def _lead(self, questions: Questions) -> Floats:
         return self.base[questions.queries, questions.rivals]
@@ -160,32 +184,40 @@ class Leads:
         tokens = [self.table.queries[query] for query in questions.queries]
         return self.region.lattice.ends[:, tokens].T
 
-    def _lasts(self, questions: Questions, costs: Costs) -> Floats:
-        tokens = [self.table.queries[query] for query in questions.queries]
-        return costs(self.table.length - 1)[np.arange(len(questions)), tokens]
-
-    def _costs(self, questions: Questions, weights: Floats) -> Costs:
-        """Return what tokens cost at a position, from below."""
-        upper = self.limits(questions)
-        over, under = weights[:, 0::2], weights[:, 1::2]
-        slope = over - under
-        shift = under * questions.low - over * upper
-        size = np.abs(under * questions.low) + np.abs(over * upper)
+    def _costs(self, questions: Questions, weights: Floats) -> tuple[Costs, Floats]:
+        """Return what tokens cost at a position, and what the last one does, from below."""
+        factors = self._factors(questions, weights)
+        count, last = len(questions), self.table.length - 1
 
         def costs(position: int) -> Floats:
+            at = np.ix_(questions.queries, self.region.columns[position])
+            near = np.ix_(questions.rivals, self.region.columns[position])
             total: Floats | None = None
-            for head, (least, most) in enumerate(self._sides):
-                own, low, high = slope[:, head, None], *(one[questions.queries, position] for one in self._powers[head])
-                side = least[questions.rivals, position]
-                if (own < 0).any():
-                    side = np.where(own >= 0, side, most[questions.rivals, position])
-                off = _SLACK * (size[:, head, None] + np.abs(own) * np.abs(side).max(axis=1, keepdims=True))
-                factor = own * side + (shift[:, head, None] - off)
-                added = np.minimum(low * factor, high * factor)
+            for (low, high), sides, own in zip(self._powers, self._sides, factors, strict=True):
+                added = own.cost(
+                    tuple(side[:, position][near] for side in sides),
+                    (low[:, position][at], high[:, position][at]),
+                )
                 total = added if total is None else down(total + added)
-            return np.zeros((len(questions), self.region.lattice.vocabulary)) if total is None else total
+            return np.zeros((count, near[1].shape[1])) if total is None else total
 
-        return costs
+        tokens = np.array(self.table.queries)[questions.queries]
+        ends = np.zeros(count)
+        for (low, high), sides, own in zip(self._powers, self._sides, factors, strict=True):
+            sides_there = tuple(side[questions.rivals, last, tokens][:, None] for side in sides)
+            powers = tuple(one[questions.queries, last, tokens][:, None] for one in (low, high))
+            ends = down(ends + own.cost(sides_there, powers)[:, 0])
+        return costs, ends
+
+    def _factors(self, questions: Questions, weights: Floats) -> "list[_Factor]":
+        upper = self.limits(questions)
+        over, under = weights[:, 0::2], weights[:, 1::2]
+        shift = under * questions.low - over * upper
+        size = np.abs(under * questions.low) + np.abs(over * upper)
+        heads = range(len(self._sides))
+        return [
+            _Factor((over - under)[:, head, None], shift[:, head, None], size[:, head, None]) for head in heads
+        ]
 
     def limits(self, questions: Questions) -> Floats:
         """Return what each head adds at most where the rival is not behind, from above."""

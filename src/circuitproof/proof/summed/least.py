@@ -2,18 +2,30 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from circuitproof.proof.summed.lattice import Lattice, Masks, allowed
 from circuitproof.proof.summed.tables import Bools, Floats
 
 Costs: TypeAlias = Callable[[int], Floats]
-"""For a position, what each token costs there: by row, one of many questions, and token."""
+"""For a position but the last, what tokens cost there: by row, one of many questions, and column."""
+Columns: TypeAlias = npt.NDArray[np.int64]
+"""Tokens of a position, or their places among all that may stand there."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class Step(NamedTuple):
+    """A way of a region: nodes, and the columns of its tokens."""
+
+    source: int
+    target: int
+    columns: Columns
+
+
+@dataclass(frozen=True, eq=False)
 class Region:
     """The prompts of a lattice with tokens of some masks."""
 
@@ -23,6 +35,31 @@ class Region:
     @property
     def size(self) -> int:
         return self.lattice.count(self.masks)
+
+    @cached_property
+    def columns(self) -> tuple[Columns, ...]:
+        """Return for each position but the last the tokens that ways have, in order."""
+        return tuple(
+            np.unique(np.concatenate([allowed(way.tokens, mask) for way in ways])) if ways else _NO_COLUMNS
+            for ways, mask in zip(self.lattice.layers, self.masks, strict=False)
+        )
+
+    @cached_property
+    def steps(self) -> tuple[tuple[Step, ...], ...]:
+        """Return for each position but the last the ways that have tokens; those of the same share columns."""
+        return tuple(tuple(self._steps(position)) for position in range(self.lattice.length - 1))
+
+    def _steps(self, position: int) -> Iterator[Step]:
+        known = dict[int, Columns]()
+        for way in self.lattice.layers[position]:
+            if id(way.tokens) not in known:
+                tokens = allowed(way.tokens, self.masks[position])
+                known[id(way.tokens)] = np.searchsorted(self.columns[position], tokens)
+            if len(known[id(way.tokens)]):
+                yield Step(way.source, way.target, known[id(way.tokens)])
+
+
+_NO_COLUMNS: Columns = np.zeros(0, dtype=np.int64)
 
 
 def down(numbers: Floats) -> Floats:
@@ -45,20 +82,13 @@ def _behind(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> list[F
     tables = [np.where(ended, lasts[:, None], np.inf)]
     for position in reversed(range(lattice.length - 1)):
         tables.append(np.full((len(lasts), lattice.sizes[position]), np.inf))
-        for source, target, step in _steps(region, position, costs(position)):
-            found = down(step.min(axis=1) + tables[-2][:, target])
+        price, known = costs(position), dict[int, Floats]()
+        for source, target, columns in region.steps[position]:
+            if id(columns) not in known:
+                known[id(columns)] = price[:, columns].min(axis=1)
+            found = down(known[id(columns)] + tables[-2][:, target])
             np.minimum(tables[-1][:, source], found, out=tables[-1][:, source])
     return tables[::-1]
-
-
-def _steps(region: Region, position: int, costs: Floats) -> Iterator[tuple[int, int, Floats]]:
-    """Return the ways at a position with what their tokens cost; ways of the same tokens share it."""
-    known = dict[int, Floats]()
-    for way in region.lattice.layers[position]:
-        if id(way.tokens) not in known:
-            known[id(way.tokens)] = costs[:, allowed(way.tokens, region.masks[position])]
-        if known[id(way.tokens)].shape[1]:
-            yield way.source, way.target, known[id(way.tokens)]
 
 
 def path(region: Region, costs: Costs, last: float, ended: Bools, token: int) -> tuple[int, ...] | None:
@@ -70,21 +100,19 @@ def path(region: Region, costs: Costs, last: float, ended: Bools, token: int) ->
         return None
     prompt: list[int] = []
     for position in range(lattice.length - 1):
-        best = (np.inf, 0, 0)
-        for way in lattice.layers[position]:
-            tokens = allowed(way.tokens, region.masks[position])
-            if way.source == node and len(tokens):
-                own = costs(position)[0, tokens]
-                place = int(np.argmin(own))
-                total = float(own[place] + behind[position + 1][0, way.target])
-                best = min(best, (total, way.target, int(tokens[place])))
+        price, best = costs(position)[0], (np.inf, 0, 0)
+        for source, target, columns in region.steps[position]:
+            if source == node:
+                place = columns[int(np.argmin(price[columns]))]
+                total = float(price[place] + behind[position + 1][0, target])
+                best = min(best, (total, target, int(region.columns[position][place])))
         _, node, chosen = best
         prompt.append(chosen)
     return (*prompt, token)
 
 
 def through(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> list[Floats]:
-    """Return by position, question and token about the least sum of the prompts that have it there."""
+    """Return by position, question and column about the least sum of the prompts that have it there."""
     behind = _behind(region, costs, lasts, ended)
     lattice = region.lattice
     ahead = np.full((len(lasts), lattice.sizes[0]), np.inf)
@@ -94,13 +122,11 @@ def through(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> list[F
         price = costs(position)
         found = np.full(price.shape, np.inf)
         after = np.full((len(lasts), lattice.sizes[position + 1]), np.inf)
-        for way in lattice.layers[position]:
-            tokens = allowed(way.tokens, region.masks[position])
-            own = price[:, tokens] + ahead[:, way.source, None]
-            rest = own + behind[position + 1][:, way.target, None]
-            found[:, tokens] = np.minimum(found[:, tokens], rest)
-            if len(tokens):
-                after[:, way.target] = np.minimum(after[:, way.target], own.min(axis=1))
+        for source, target, columns in region.steps[position]:
+            own = price[:, columns] + ahead[:, source, None]
+            rest = own + behind[position + 1][:, target, None]
+            found[:, columns] = np.minimum(found[:, columns], rest)
+            after[:, target] = np.minimum(after[:, target], own.min(axis=1))
         tables.append(found)
         ahead = after
     return tables

@@ -9,7 +9,7 @@ from circuitproof.arithmetic.balls import Enclose
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.patterns.regions import Missing, UnsettledError
-from circuitproof.proof.summed.lattice import Lattice, build_lattice
+from circuitproof.proof.summed.lattice import Lattice, PromptGraph
 from circuitproof.proof.summed.outline import SummedCircuit, outline
 from circuitproof.proof.summed.rows import LocalRows
 from circuitproof.proof.summed.tables import Bools, LengthTable, SummedTables
@@ -33,15 +33,19 @@ class SummedWorld:
         return self.claim.task.labelled
 
     @cached_property
+    def graph(self) -> PromptGraph:
+        return PromptGraph(self.labelled)
+
+    @cached_property
     def lattices(self) -> dict[int, Lattice]:
         """Return the prompts of each length, whatever their label."""
         lengths = range(1, self.labelled.pattern.longest + 1)
-        found = {length: build_lattice(self.labelled, None, length) for length in lengths}
+        found = {length: self.graph.lattice(None, length) for length in lengths}
         return {length: lattice for length, lattice in found.items() if lattice is not None}
 
     def lattice(self, label: Label, length: int) -> Lattice | None:
         if (label, length) not in self._lattices:
-            self._lattices[label, length] = build_lattice(self.labelled, label, length)
+            self._lattices[label, length] = self.graph.lattice(label, length)
         return self._lattices[label, length]
 
     @cached_property
