@@ -8,7 +8,7 @@ import numpy as np
 
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.enclosed import NotKnown
-from circuitproof.proof.evidence import ByLabel, ByLength, ByToken, Cases, Led, Listed, Open, Replay
+from circuitproof.proof.evidence import ByLabel, ByLength, ByToken, Cases, CutTree, Led, Listed, Open, Replay
 from circuitproof.proof.known import open_words
 from circuitproof.proof.patterns.goals import Goal, Seen
 from circuitproof.proof.patterns.memo import Memo
@@ -23,6 +23,8 @@ from circuitproof.tasks.patterns import TokenClass
 
 Covered: TypeAlias = Cases | Replay | Open | None
 """Evidence for a region, prompts that break the goal, an open question, or nothing that is shown."""
+Cuts: TypeAlias = tuple[tuple[tuple[int, ...], CutTree], ...]
+"""Trees, each with the rivals of which it is."""
 _FEW = 32
 """A region of so few prompts is listed before it is divided."""
 _TOGETHER = 1024
@@ -112,15 +114,15 @@ class LeadCover:
         self.regions += 1
         winner = self._winner(part)
         leads = self._leads(part, winner)
-        found = shown(leads, self.effort)
+        found = shown(leads, pace)
+        if len(leads.queries) > 1 and (found.open.any() or found.trees):
+            return self._by_last(part, leads, found)
         if not found.open.any():
-            return self._led(part, winner, found)
+            return self._led(part, winner, found.cuts(leads.queries[0]))
         return self._open(part, leads, found)
 
     def _open(self, part: Part, leads: Leads, found: Shown) -> Covered:
         """Divide a region in which not every question is closed, or show its prompts."""
-        if len(leads.queries) > 1:
-            return self._by_last(part, leads, found)
         size = part.region.size
         if size <= min(_FEW, self.effort.listed) or (size <= self.effort.listed and self.regions >= self.effort.regions):
             return self._looked_at(str(part), list(part.region.lattice.prompts(part.region.masks)))
@@ -157,23 +159,33 @@ class LeadCover:
         (winner,) = decision
         if winner == self._winner(part):
             return None
-        found = shown(self._leads(part, winner), self.effort)
-        return None if found.open.any() else self._led(part, winner, found)
+        leads = self._leads(part, winner)
+        found = shown(leads, self.effort.pace)
+        return None if found.open.any() else self._led(part, winner, found.cuts(leads.queries[0]))
 
-    def _led(self, part: Part, winner: int, found: Shown) -> Led:
+    def _led(self, part: Part, winner: int, cuts: Cuts = ()) -> Led:
         size = part.region.size
         if self.memo.claim.task.candidates[winner] == part.label.answer:
             self.tally.right += size
         else:
             self.tally.wrong += size
-        return Led(winner, found.cuts)
+        return Led(winner, cuts)
 
     def _by_last(self, part: Part, leads: Leads, found: Shown) -> Covered:
         """Divide a region by its last token: those that are settled together, the others one by one."""
-        bad = {leads.table.queries[query] for query in found.open_queries()}
-        tokens = part.region.lattice.last_tokens(part.region.masks)
-        classes = [[token for token in tokens if token not in bad], *([token] for token in sorted(bad))]
-        return self._by_classes(part, part.region.lattice.length - 1, classes)
+        queries, is_open, is_cut = leads.table.queries, found.open_queries(), found.cut_queries()
+        together = [query for query in leads.queries if query not in is_open | is_cut]
+        position = part.region.lattice.length - 1
+
+        def child(chosen: Sequence[int]) -> tuple[TokenClass, Callable[[], Covered]]:
+            tokens, inner = self._with(part, position, [queries[query] for query in chosen])
+            if is_open.isdisjoint(chosen):
+                return tokens, lambda: self._led(inner, leads.winner, found.cuts(chosen[0]))
+            return tokens, lambda: self._part(inner)
+
+        alone = [[query] for query in leads.queries if query in is_open | is_cut]
+        children = (child(chosen) for chosen in (together, *alone) if chosen)
+        return self._children(children, lambda cases: ByToken(position, cases))
 
     def _by_token(self, part: Part, leads: Leads, found: Shown) -> Covered:
         """Divide a region by the token at the position where the fewest keep it from being settled."""
@@ -194,15 +206,20 @@ class LeadCover:
         return self._by_classes(part, position, classes)
 
     def _by_classes(self, part: Part, position: int, classes: Iterable[Sequence[int]]) -> Covered:
-        def child(tokens: Sequence[int]) -> tuple[TokenClass, Callable[[], Covered]]:
-            mask = np.zeros(part.region.lattice.vocabulary, dtype=bool)
-            mask[list(tokens)] = True
-            masks = masks_with(part.region.masks, position, mask)
-            inner = replace(part, region=Region(part.region.lattice, masks))
-            return TokenClass(tuple(tokens)), lambda: self._part(inner)
+        def child(members: Sequence[int]) -> tuple[TokenClass, Callable[[], Covered]]:
+            tokens, inner = self._with(part, position, members)
+            return tokens, lambda: self._part(inner)
 
         children = (child(tokens) for tokens in classes if tokens)
         return self._children(children, lambda found: ByToken(position, found))
+
+    @staticmethod
+    def _with(part: Part, position: int, members: Sequence[int]) -> tuple[TokenClass, Part]:
+        """Return the part of a region with some tokens at a position."""
+        mask = np.zeros(part.region.lattice.vocabulary, dtype=bool)
+        mask[list(members)] = True
+        masks = masks_with(part.region.masks, position, mask)
+        return TokenClass(tuple(sorted(members))), replace(part, region=Region(part.region.lattice, masks))
 
     def _left(self, reason: str) -> Open | None:
         """Leave a region open; where prompts are counted it does not count, and the others still do."""

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from circuitproof.proof.summed.lattice import TokenMask
-from circuitproof.proof.summed.least import Costs, Region, down, leasts, path, through
+from circuitproof.circuits.graph import Head
+from circuitproof.proof.summed.least import Costs, Region, down, least_paths, leasts, path, through
 from circuitproof.proof.summed.tables import Bools, Floats, LengthTable, SummedTables
 
 _SLACK = 2.0**-46
@@ -116,6 +117,13 @@ class Leads:
             found.append((low, high))
         return tuple(found)
 
+    @property
+    def heads(self) -> int:
+        return len(self._sides)
+
+    def head(self, place: int) -> Head:
+        return self.tables.rows.summed.heads[place]
+
     def all_questions(self) -> Questions:
         """Return every last token with every rival, in their first boxes."""
         count = self.base.shape[1]
@@ -161,6 +169,25 @@ class Leads:
         found = path(self.region, costs, float(lasts[0]), self._ended(one), token)
         assert found is not None  # noqa: S101  # questions are about prompts that are there
         return found
+
+    def overlooked(self, questions: Questions, weights: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+        """Return prompts whose sums are about the least, what each weight counts there, and the lead there.
+
+        All of it is about so: it says where to look, and decides nothing.
+        """
+        costs, lasts = self._costs(questions, weights)
+        ended, tokens = self._ended(questions), np.array(self.table.queries)[questions.queries]
+        prompts = np.column_stack([least_paths(self.region, costs, lasts, ended), tokens])
+        places, upper = np.arange(self.table.length), self.limits(questions)
+        lead = self._lead(questions)
+        counted: list[Floats] = []
+        for head, ((power, _), (side, _)) in enumerate(zip(self._powers, self._sides, strict=True)):
+            own = power[questions.queries[:, None], places, prompts]
+            total = own.sum(axis=1)
+            mean = (own * side[questions.rivals[:, None], places, prompts]).sum(axis=1) / total
+            lead = lead + mean
+            counted += [total * (mean - upper[:, head]), total * (questions.low[:, head] - mean)]
+        return prompts, np.column_stack(counted), lead
 
     def bad_tokens(self, questions: Questions, weights: Floats) -> list[TokenMask]:
         """Return for each position but the last the tokens with which some question is open."""

@@ -111,6 +111,34 @@ def path(region: Region, costs: Costs, last: float, ended: Bools, token: int) ->
     return (*prompt, token)
 
 
+def least_paths(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> Columns:
+    """Return for each question the tokens, but for the last, of a prompt whose sum is about the least."""
+    lattice, count = region.lattice, len(lasts)
+    below = np.where(ended, lasts[:, None], np.inf)
+    choices: list[tuple[Columns, Columns]] = []
+    for position in reversed(range(lattice.length - 1)):
+        here = np.full((count, lattice.sizes[position]), np.inf)
+        tokens, targets = (np.zeros(here.shape, dtype=np.int64) for _ in range(2))
+        price = costs(position)
+        for source, target, columns in region.steps[position]:
+            own = price[:, columns]
+            place = own.argmin(axis=1)
+            total = own[np.arange(count), place] + below[:, target]
+            is_less = total < here[:, source]
+            here[is_less, source] = total[is_less]
+            tokens[is_less, source] = region.columns[position][columns[place[is_less]]]
+            targets[is_less, source] = target
+        choices.append((tokens, targets))
+        below = here
+    starts = np.array(lattice.starts)
+    node = starts[below[:, starts].argmin(axis=1)]
+    found = np.zeros((count, lattice.length - 1), dtype=np.int64)
+    for position, (tokens, targets) in enumerate(reversed(choices)):
+        found[:, position] = tokens[np.arange(count), node]
+        node = targets[np.arange(count), node]
+    return found
+
+
 def through(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> list[Floats]:
     """Return by position, question and column about the least sum of the prompts that have it there."""
     behind = _behind(region, costs, lasts, ended)
