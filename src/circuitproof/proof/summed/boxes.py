@@ -3,6 +3,7 @@
 Whether weights close a box is decided by `leads`, never here; what is guessed here is only what to try.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,9 +21,8 @@ _ROUNDS = 10
 _LARGEST = 32
 """Weights are integers up to this."""
 _CUT_UNIT = 2.0**16
-_DEEPEST = 40
-_MOST_BOXES = 40_000
-"""So many boxes of one region are looked at."""
+_MOST_BOXES = 100
+"""So many boxes of one question are looked at: of those that close, hardly any takes more than a dozen."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +82,6 @@ class _Box:
     """A part of a question's first box: closed by weights, or cut in two."""
 
     row: int
-    depth: int
     weights: tuple[int, ...] | None = None
     head: int = 0
     at: int = 0
@@ -106,16 +105,16 @@ class _Search:
     pace: Pace
     broken: dict[int, Prompt] = field(default_factory=dict[int, Prompt])
     given_up: set[int] = field(default_factory=set[int])
-    seen: int = 0
+    seen: Counter[int] = field(default_factory=Counter[int])
+    """How many boxes of each question were looked at."""
 
     def run(self) -> Shown:
         rows = np.flatnonzero(~self.is_closed)
-        roots = [_Box(int(row), 0) for row in rows]
+        roots = [_Box(int(row)) for row in rows]
         boxes, questions = roots, self.questions[rows]
         weights = self.leads.plain_weights(questions)
         first = self.leads.plain_weights(self.questions)
         while boxes:
-            self.seen += len(boxes)
             weights = self._closed(boxes, questions, weights)
             if boxes is roots:
                 first[rows] = weights
@@ -143,19 +142,20 @@ class _Search:
                 self.broken.setdefault(row, tuple(map(int, prompts[place])))
                 self.given_up.add(row)
             largest = np.abs(sums).max(axis=1, keepdims=True)
-            current[left] = np.maximum(tried / tried.max(axis=1, keepdims=True) + sums / np.where(largest > 0, largest, 1.0), 0.0)
+            moved = tried / tried.max(axis=1, keepdims=True) + sums / np.where(largest > 0, largest, 1.0)
+            current[left] = np.maximum(moved, 0.0)
+            is_apart = (sums > 0).any(axis=1)  # else the prompt is in the box, and no weights will do
             going = np.array([boxes[place].row not in self.given_up for place in left], dtype=bool)
-            left = left[going]
+            left = left[going & is_apart]
         return current
 
     def _cut(
         self, boxes: list[_Box], questions: Questions, weights: Floats
     ) -> tuple[list[_Box], Questions, Floats]:
         """Cut what is open where a head adds the most different numbers."""
-        is_over = self.seen > _MOST_BOXES or self.pace.is_over
-        for box in boxes:
-            if box.weights is None and (is_over or box.depth >= _DEEPEST):
-                self.given_up.add(box.row)
+        seen = Counter(box.row for box in boxes)
+        self.seen.update(seen)
+        self.given_up.update(row for row in seen if self.pace.is_over or self.seen[row] > _MOST_BOXES)
         left = [
             place
             for place, box in enumerate(boxes)
@@ -172,7 +172,7 @@ class _Search:
             box.at = round(middle * _CUT_UNIT)
             high[2 * count, box.head] = min(high[2 * count, box.head], box.at / _CUT_UNIT)
             low[2 * count + 1, box.head] = max(low[2 * count + 1, box.head], box.at / _CUT_UNIT)
-            box.parts = (_Box(box.row, box.depth + 1), _Box(box.row, box.depth + 1))
+            box.parts = (_Box(box.row), _Box(box.row))
             new += box.parts
         return new, Questions(questions.queries[rows], questions.rivals[rows], low, high), weights[rows]
 
@@ -182,4 +182,4 @@ def _whole(weights: Floats) -> Floats:
     largest = weights.max(axis=1, keepdims=True)
     scaled = np.rint(weights / np.where(largest > 0, largest, 1.0) * _LARGEST)
     common: npt.NDArray[np.int64] = np.gcd.reduce(scaled.astype(np.int64), axis=1)[:, None]
-    return scaled / np.maximum(common, 1)
+    return np.where(common > 0, scaled / np.maximum(common, 1), 1.0)
