@@ -182,7 +182,7 @@ def answers_of(rule: SequenceRule, prompts: Iterable[tuple[int, ...]], where: st
                 seen = rule.see(seen, token)
             label = rule.label(seen) if rule.is_guessed(seen) else label
         require("rules_answer_each_prompt", label is not None, where, f"prompt {number}", prompt)
-        found += label[:1] if label else ()
+        found.append(label[0] if label else ABSENT)
     return tuple(found)
 
 
