@@ -97,6 +97,7 @@ FREE: dict[str, str] = {
         remarks: _unedged 4
         summary: facts 3
         task: check_tokens
+        task: _check_possible 2
         task: _only_openers 6
         task: _read_answers 2
         task: _read_names

@@ -1,5 +1,7 @@
 """A rule over the sequence as a person writes it: `answer = "maximum"`, or a table with its parts."""
 
+from typing import cast as trust
+
 from circuitproof.errors import InputError
 from circuitproof.files.codec import Codec
 from circuitproof.files.reading import Fields, about, reading_part
@@ -46,7 +48,7 @@ def _machine(part: Fields, spelling: Spelling) -> StateMachine:
 
 
 def _pair(entry: object, where: str, spelling: Spelling) -> tuple[int, int]:
-    match entry:
+    match trust("list[object]", entry) if isinstance(entry, list) else ():
         case [int() as state, answer] if not isinstance(state, bool):
             return state, spelling.token(answer, where)
         case _:
