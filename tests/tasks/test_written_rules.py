@@ -78,7 +78,11 @@ def test_a_list_may_be_answered_by_a_rule_too():
             {},
             r"task.toml.answer.of is 'sorted', want a list of tokens or",
         ),
-        ({"kind": "maximum", "off": [0, 2]}, {}, "task.toml.answer.off is not a known key; known here: answers, kind, of"),
+        (
+            {"kind": "maximum", "off": [0, 2]},
+            {},
+            "task.toml.answer.off is not a known key; known here: answers, kind, of",
+        ),
         ("automaton", {}, "task.toml.answer is 'automaton' alone, want a table with tokens, transitions and"),
         (
             {**MACHINE, "transitions": [[0, 1], [0]]},
