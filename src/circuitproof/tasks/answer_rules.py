@@ -143,7 +143,7 @@ class _Cyclic(_OfTokens):
     def __post_init__(self) -> None:
         _OfTokens.__post_init__(self)
         if len(self.answers) <= 1:
-            raise DeclarationError(f"answer: the rule has the answers {self.answers}, want two or more")
+            raise DeclarationError(f"the rule has the answers {self.answers}, want two or more")
 
     def outputs(self) -> tuple[int, ...]:
         return self.answers
@@ -181,7 +181,7 @@ class Sum(_Cyclic):
 class _ByLast(_OfTokens):
     """A rule about the last token, which a state supposes: its place, whether it was just read, and a place.
 
-    The place -1 of the last token stands for any that the rule passes over; that of what is found for nothing.
+    The place -1 of the last token stands for any that the rule passes over, that of what is found for none.
     """
 
     __slots__ = ()
@@ -202,8 +202,8 @@ class AfterPrevious(_ByLast):
     __slots__ = ()
     tag: ClassVar[str] = "after previous"
     lack: ClassVar[str] = (
-        "has a last token that is not one of the rule's, that did not occur before, or that was then followed "
-        "by one that is not"
+        "has a last token that did not occur before, or this or the token that followed is not one of "
+        "the rule's"
     )
 
     def step(self, state: RuleState, token: int) -> RuleState:
@@ -244,7 +244,7 @@ class StateMachine:
 
     def __post_init__(self) -> None:
         for fault in self._faults():
-            raise DeclarationError(f"answer: {fault}")
+            raise DeclarationError(f"{fault}")
 
     def classes(self) -> tuple[tuple[int, ...], ...]:
         return self.tokens

@@ -11,8 +11,8 @@ from circuitproof.files.canonical import Digest, Json, digest_json
 from circuitproof.files.codec import Codec, to_json
 from circuitproof.files.printing import preformatted, printable
 from circuitproof.files.reading import Fields, reading_part
-from circuitproof.tasks.answer_rules import SequenceRule, rule_answer
 from circuitproof.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
+from circuitproof.tasks.answer_rules import SequenceRule, rule_answer
 from circuitproof.tasks.domain import Domain, Prompt, places_of, read_domain
 from circuitproof.tasks.labelled import Labelled
 from circuitproof.tasks.pattern_text import print_pattern

@@ -364,13 +364,13 @@ def idle(case: Case, evidence: object, claimed: Property) -> None:
 
 
 def check_prompts(case: Case) -> None:
-    """Demand that all prompts of a pattern have one label, and that those shown are of the pattern."""
+    """Demand that all prompts of a pattern have a label, and that those shown are of the pattern."""
     if case.claim.declared is not None:
         world = _walks(case.forward).world
         for number, prompt in enumerate(case.claim.prompts):
             require("shown_prompts_are_of_the_pattern", world.holds(prompt), f"prompt {number}", prompt)
         is_labelled = all(step.label is not None for _, step in _ends(case))
-        require("patterns_have_one_opener", is_labelled, "pattern")
+        require("prompts_of_patterns_have_labels", is_labelled, "pattern")
 
 
 def shortest(case: Case) -> int:
