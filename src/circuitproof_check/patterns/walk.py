@@ -21,7 +21,6 @@ from circuitproof_check.reading import fields, integer, items, mapping, rational
 from circuitproof_check.regions.robustness import distances
 from circuitproof_check.task import DeclaredPattern
 from circuitproof_check.work import NUMBER, OBJECT, STEP, key, paid, spend
-from circuitproof_check.work import weight as weight_of
 
 from .cells import Cell, coordinates
 from .relevance import KeyChoice, Relevance, choices, token_key
@@ -30,7 +29,6 @@ from .runs import Head, Label, PromptRegion, Runs, Step, World
 from .shapes import TokenClass, read_tokens
 from .values import Values
 
-_SHOWN_DIGITS = 12
 _KEPT = 64
 """How many graphs are kept: those of long prompts are large."""
 EvidenceTree = object
@@ -398,14 +396,6 @@ def count(claim: Claim) -> int:
     if claim.declared is None:
         return len(claim.prompts)
     return Runs(World(claim.declared, claim.architecture.vocabulary, {}), PromptRegion(), ()).count()
-
-
-def shown_count(claim: Claim) -> str:
-    """Say how many prompts a claim is about."""
-    size = count(claim)
-    spend(weight_of(size.bit_length()))
-    digits = str(size)
-    return digits if len(digits) <= _SHOWN_DIGITS else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
 
 
 def _is_covered(members: tuple[int, ...], classes: list[tuple[TokenClass, EvidenceTree]]) -> bool:

@@ -1,0 +1,109 @@
+"""Leaves about all prompts of an area: one candidate leads each other, by the least sums over its prompts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from circuitproof_check.case import Case
+from circuitproof_check.enclosed.prices import spend
+from circuitproof_check.forward import Forward
+from circuitproof_check.patterns.runs import World
+from circuitproof_check.reading import require
+from circuitproof_check.work import NUMBER, OBJECT, paid
+
+from .areas import Area, whole
+from .automaton import Automaton
+from .boxes import CellMasses, LeadSums, masses
+from .cells import CellGraph, in_cells
+from .contributions import Contributions, extremes
+from .cuts import CutTree, CutWeights
+from .rows import TokenRows, check_sums
+from .tables import Tables
+from .tree import PatternLeaf, SettledLeaf
+
+_TOKEN = 4
+"""Operations for a product of a token's exponential with what it adds, of a short number."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ending:
+    """The prompts of an area that have one length and one last token."""
+
+    length: int
+    last: int
+    graph: CellGraph
+
+
+class PatternSums:
+    """What leaves about one claim share."""
+
+    def __init__(self, forward: Forward, precision: int) -> None:
+        claim = forward.claim
+        assert claim.declared is not None  # noqa: S101  # asked only where a claim is about a pattern
+        self.automaton = Automaton(World(claim.declared, claim.architecture.vocabulary, claim.programs))
+        self.area = whole(self.automaton)
+        self.counts = self.area.counts()
+        self.leaves: dict[str, list[PatternLeaf]] = {}
+        """Those of the evidence about each kind of property."""
+        self._rows = TokenRows(forward, forward.circuit(claim.edges), precision)
+        self._tables = Tables(self._rows, self.automaton)
+        self._contributions = Contributions()
+        self._places = len(claim.task.candidates)
+
+    @property
+    def count(self) -> int:
+        """Return how many prompts the pattern has."""
+        return sum(paid(self.counts, NUMBER).values())
+
+    @property
+    def heads(self) -> int:
+        """Return how many summed heads there are."""
+        return len(self._rows.heads)
+
+    def settle(self, leaf: SettledLeaf) -> None:
+        """Check that on every prompt of the leaf's area its candidate is decided."""
+        check_sums(self._rows, leaf.where)
+        for ending in endings(leaf.area):
+            tables = self._tables.exponentials(ending.length, ending.last)
+            self._check_leads(leaf, ending, masses(ending.graph, tables))
+
+    def _check_leads(self, leaf: SettledLeaf, ending: Ending, found: list[CellMasses]) -> None:
+        graph, heads, winner = ending.graph, self._rows.heads, leaf.winner
+        base, usual = self._rows.base((ending.last, ending.length - 1)), default_cut(len(heads))
+        cells = self._contributions.number(graph.cells)
+        bits = self._rows.precision + max((one.bit_length() for one in base.midpoints), default=0)
+        price = _TOKEN * graph.size * (1 + bits // 200)
+        spend(OBJECT * self._places)
+        for other in range(self._places):
+            if other != winner:
+                spend(2 * OBJECT * (1 + len(heads)))
+                leads = [self._contributions.leads(head, cells, winner, other) for head in heads]
+                ahead = base.midpoints[winner] - base.midpoints[other] - 2 * base.radius
+                sums = LeadSums(graph, heads, found, leads, ahead, self._rows.precision, price)
+                is_shown = sums.closes(leaf.cuts.get(other, usual), tuple(map(extremes, leads)), leaf.where)
+                place = f"{leaf.where}, {ending.length} tokens that end in {ending.last}"
+                require("leads_are_shown_on_every_prompt", is_shown, place, other)
+
+
+def default_cut(heads: int) -> CutTree:
+    """Return the weights of a leaf that names none."""
+    return CutWeights((1, 0) * heads)
+
+
+def endings(area: Area) -> Iterator[Ending]:
+    """Return the prompts of an area by length and last token."""
+    for length, graph in paid(area.graphs, NUMBER).items():
+        for last in paid(graph.standing(length - 1), NUMBER):
+            ending = graph.within(length - 1, (last,))
+            if ending is not None:
+                yield Ending(length, last, in_cells(ending))
+
+
+@lru_cache(maxsize=4)
+def _sums(forward: Forward, precision: int) -> PatternSums:
+    return PatternSums(forward, precision)
+
+
+def sums_of(case: Case) -> PatternSums:
+    """Return what leaves about the claim of a case share."""
+    return _sums(case.forward, case.precision)
