@@ -12,6 +12,7 @@ from circuitproof.files.codec import Codec, to_json
 from circuitproof.files.printing import preformatted, printable
 from circuitproof.files.reading import Fields, reading_part
 from circuitproof.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
+from circuitproof.tasks.answer_rules import SequenceRule, rule_answer
 from circuitproof.tasks.domain import Domain, Prompt, places_of, read_domain
 from circuitproof.tasks.labelled import Labelled
 from circuitproof.tasks.pattern_text import print_pattern
@@ -22,7 +23,10 @@ from circuitproof.tasks.rules import (
     ClassTable,
     OnlyOpener,
     RelationRule,
+    SameAnswer,
     SameOpener,
+    relation_on,
+    rule_on,
 )
 
 _SHOWN = 5
@@ -102,12 +106,12 @@ class Task:
 
     @cached_property
     def labelled(self) -> Labelled:
-        """Return the prompts of the pattern with their labels, which rules about openers give."""
+        """Return the prompts of the pattern with their labels, which rules give."""
         if not isinstance(self.domain, Pattern) or not isinstance(self.alphabet, Vocabulary):
             raise DeclarationError(
                 f"{self.name}: want a pattern over a vocabulary, or a list of named tokens"
             )
-        if not isinstance(self.answer, OnlyOpener) or not isinstance(self.relation, SameOpener):
+        if isinstance(self.answer, AnswerTable) or isinstance(self.relation, ClassTable):
             raise DeclarationError(
                 f"{self.name}: has a table, but answers and classes on a pattern are rules"
             )
@@ -140,8 +144,8 @@ class Task:
             case OnlyOpener(pairs) as rule:
                 mapping = dict(pairs)
                 return tuple(mapping[rule.opener(prompt)] for prompt in self.prompts)
-            case _:
-                assert_never(self.answer)
+            case rule:
+                return tuple(self._by_rule(rule, prompt) for prompt in self.prompts)
 
     def decisions(self) -> tuple[int, ...]:
         """Return the place of P(x) among the candidates for every prompt x of a list."""
@@ -169,7 +173,7 @@ class Task:
         domain = Domain(
             tuple(listed.prompts[place] for place in places), tuple(listed.strata[place] for place in places)
         )
-        answer, relation = self.answer.only(places), self.relation.only(places)
+        answer, relation = rule_on(self.answer, places), relation_on(self.relation, places)
         return replace(self, domain=domain, answer=answer, relation=relation)
 
     def answers_by_class(self) -> Mapping[int, frozenset[int]]:
@@ -184,10 +188,18 @@ class Task:
         return frozenset(answer for _, answer in self._labels())
 
     def rule_tokens(self) -> Iterable[int]:
-        """Return the candidates, and the openers and answers that rules speak of."""
-        pairs = self.answer.answers if isinstance(self.answer, OnlyOpener) else ()
+        """Return the candidates, and the tokens that rules speak of."""
         openers = self.relation.openers if isinstance(self.relation, SameOpener) else ()
-        return (*self.candidates, *chain.from_iterable(pairs), *openers)
+        return (*self.candidates, *self._rule_answerkens(), *openers)
+
+    def _rule_answerkens(self) -> Iterable[int]:
+        match self.answer:
+            case AnswerTable():
+                return ()
+            case OnlyOpener(pairs):
+                return chain.from_iterable(pairs)
+            case rule:
+                return (*chain.from_iterable(rule.classes()), *rule.outputs())
 
     def refuse_other_alphabet(self, alphabet: Alphabet | None) -> None:
         """Refuse a model that calls tokens by other names; a model without an alphabet cannot tell."""
@@ -242,8 +254,18 @@ class Task:
                 return classes
             case SameOpener() as rule:
                 return tuple(map(rule.opener, self.prompts))
+            case SameAnswer():
+                return self.answers()
             case _:
                 assert_never(self.relation)
+
+    def _by_rule(self, rule: SequenceRule, prompt: Prompt) -> int:
+        found = rule_answer(rule, prompt)
+        if found is None:
+            raise DeclarationError(
+                f"{self.name}: rule {rule.tag!r} gives no answer to prompt {prompt}: it {rule.lack}"
+            )
+        return found
 
     def _one_per_prompt(self, what: str, count: int) -> None:
         if count != self.size:
@@ -255,6 +277,7 @@ class Task:
         self._refuse_unknown("candidate", self.candidates, self.tokens)
         self._refuse_unknown("prompt token", chain.from_iterable(prompts), self.tokens)
         self._refuse_unknown("rule token", self.rule_tokens(), self.tokens)
+        self._refuse_other_outputs()
         known = frozenset(self.candidates)
         for prompt, answer in zip(prompts, self.answers(), strict=True):
             if answer not in known:
@@ -263,10 +286,23 @@ class Task:
 
     def _refuse_misfit_pattern(self) -> None:
         self._refuse_unknown("token", self.rule_tokens(), self.alphabet)
+        assert self.labelled  # noqa: S101  # made here, so that what it refuses is refused
+        self._refuse_other_outputs()
+
+    def _refuse_other_outputs(self) -> None:
+        """Refuse what a rule may answer and is no candidate."""
         known = frozenset(self.candidates)
-        for opener, answer in self.labelled.answer.answers:
-            if answer not in known:
-                raise self._other_answer(answer, f"opener {opener}")
+        match self.answer:
+            case AnswerTable():
+                pass  # each prompt's is looked at
+            case OnlyOpener(pairs):
+                for opener, answer in pairs if isinstance(self.domain, Pattern) else ():
+                    if answer not in known:
+                        raise self._other_answer(answer, f"opener {opener}")
+            case rule:
+                for answer in rule.outputs():
+                    if answer not in known:
+                        raise self._other_answer(answer, f"some prompts by rule {rule.tag!r}")
 
     def _refuse_unknown(self, what: str, tokens: Iterable[int], known: Alphabet | Vocabulary) -> None:
         for token in tokens:

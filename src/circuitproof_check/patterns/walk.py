@@ -19,13 +19,14 @@ from circuitproof_check.forward import Forward
 from circuitproof_check.gates import Leaf
 from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require, text
 from circuitproof_check.regions.robustness import distances
+from circuitproof_check.rules import Label
 from circuitproof_check.task import DeclaredPattern
 from circuitproof_check.work import NUMBER, OBJECT, STEP, key, paid, spend
 
 from .cells import Cell, coordinates
 from .relevance import KeyChoice, Relevance, choices, token_key
 from .rows import UnsettledError, is_local
-from .runs import Head, Label, PromptRegion, Runs, Step, World
+from .runs import Head, PromptRegion, Runs, Step, World
 from .shapes import TokenClass, read_tokens
 from .values import Values
 

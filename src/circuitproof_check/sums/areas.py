@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from circuitproof_check.patterns.runs import Label
+from circuitproof_check.rules import Label
 from circuitproof_check.patterns.shapes import TokenClass
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from circuitproof_check.patterns.runs import Label, PromptRegion, World
+from circuitproof_check.patterns.runs import PromptRegion, World
+
 from circuitproof_check.patterns.shapes import State
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 
