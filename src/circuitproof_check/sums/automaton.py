@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from circuitproof_check.patterns.runs import PromptRegion, World
 
 from circuitproof_check.patterns.shapes import State
+from circuitproof_check.rules import Label
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 
 from .graphs import Edges, Graph, Layer

@@ -16,31 +16,39 @@ from .tables import Exponentials
 
 CUT_BITS = 16
 """Where a range is divided, numbers count so many binary digits."""
+_TOKEN, _MOVE = 4, 8
+"""Operations for a product of a token's exponential with what it adds, and for an edge of a path."""
 Box = tuple[tuple[int, int], ...]
 """For each head between which integers that lies which it adds to the lead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CellMasses:
-    """For each cell of a graph the least and the most of each token's exponential, all lifted alike."""
+class CellMass:
+    """The least and the most of the exponential of each token of a cell, all lifted alike, and the extremes."""
 
-    least: list[list[int]]
-    most: list[list[int]]
+    least: list[int]
+    most: list[int]
+    lowest: int
+    highest: int
 
 
-def masses(graph: CellGraph, tables: Sequence[Exponentials]) -> list[CellMasses]:
+Masses = list[list[CellMass]]
+"""Of each head and cell."""
+
+
+def masses(graph: CellGraph, tables: Sequence[Exponentials]) -> Masses:
     """Return those of each head; those of one whose largest is shorter than the longest are lifted to that."""
-    spend(4 * NUMBER * len(tables) * graph.size)
+    spend(4 * NUMBER * len(tables) * graph.tokens)
     rows = [[[table[token, at] for token in tokens] for at, tokens in graph.cells] for table in tables]
     sizes = [max(one.floor for cell in row for one in cell).bit_length() for row in rows]
     lifts = [max(sizes) - size for size in sizes]
-    return [
-        CellMasses(
-            [[one.least << lift for one in cell] for cell in row],
-            [[one.most << lift for one in cell] for cell in row],
-        )
-        for row, lift in zip(rows, lifts, strict=True)
-    ]
+    found: Masses = []
+    for row, lift in zip(rows, lifts, strict=True):
+        least = [[one.least << lift for one in cell] for cell in row]
+        most = [[one.most << lift for one in cell] for cell in row]
+        pairs = zip(least, most, strict=True)
+        found.append([CellMass(low, high, min(low), max(high)) for low, high in pairs])
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,23 +57,22 @@ class LeadSums:
 
     graph: CellGraph
     heads: Sequence[SummedHead]
-    masses: Sequence[CellMasses]
+    masses: Masses
     leads: Sequence[Sequence[CellLeads]]
     """Of each head and cell."""
     base: int
     """The least lead without what heads add."""
     precision: int
-    price: int
-    """The operations for a head's part of one sum."""
 
     def closes(self, tree: CutTree, box: Box, where: str) -> bool:
         """Say whether a tree shows a lead in a box."""
-        spend(OBJECT)
+        spend(OBJECT * (1 + len(box)))
         if isinstance(tree, CutWeights):
             is_full = len(tree.numbers) == 2 * len(self.heads)
             require("weights_are_of_the_summed_heads", is_full, where, len(tree.numbers), len(self.heads))
-            return self._is_positive(tree.numbers, box)
-        spend(NUMBER * (len(self.heads) + len(tree.at)))
+            is_ahead = self.base + sum(low for low, _ in box) > 0
+            return is_ahead or (bool(box) and self._is_positive(tree.numbers, box))
+        spend(NUMBER * len(tree.at))
         found = [head.place for head in self.heads if head.name == tree.head]
         require("divided_heads_are_summed", found, where, tree.head)
         low, high = box[found[0]]
@@ -73,49 +80,73 @@ class LeadSums:
         lows, highs = [low, *(max(low, end) for end in ends)], [*(min(high, end) for end in ends), high]
         before, after = box[: found[0]], box[found[0] + 1 :]
         return all(
-            self.closes(part, (*before, bounds, *after), where)
-            for part, *bounds in zip(tree.parts, lows, highs, strict=True)
+            self.closes(part, (*before, (least, most), *after), where)
+            for part, least, most in zip(tree.parts, lows, highs, strict=True)
         )
 
     def _is_positive(self, weights: Sequence[int], box: Box) -> bool:
-        spend(NUMBER * len(box))
-        lowest = self.base + sum(low for low, _ in box)
-        return lowest > 0 or (len(box) > 0 and self.least(weights, box) > 0)
+        """Say whether the least sum is above 0; mostly that is plain from the extremes of cells."""
+        spend(self.price_of(self.graph.moves * _MOVE + NUMBER * len(self.graph.cells), weights))
+        return self.graph.least(self._bounds(self._lines(weights, box))) > 0 or self.least(weights, box) > 0
 
     def least(self, weights: Sequence[int], box: Box) -> int:
         """Return the least sum over the tokens of a prompt, with two weights for each head."""
-        bits = max(weights).bit_length()
-        spend(self.price * len(box) * (2 + bits // 30))
-        if len(box) == 1 and tuple(weights) == (1, 0):
-            return self.graph.least(self._of_one_head(min(box[0][1], -self.base)))
-        lowest, sums = self.base + sum(low for low, _ in box), list[list[int]]()
+        spend(self.price_of(self.graph.moves * _MOVE + _TOKEN * self.graph.tokens, weights))
+        lines = self._lines(weights, box)
+        if len(lines) == 1:
+            return self.graph.least(self._of_one_head(*lines[0]))
+        sums = self._of_head(0, *lines[0])
+        for place in range(1, len(lines)):
+            found = self._of_head(place, *lines[place])
+            sums = [list(map(add, old, new)) for old, new in zip(sums, found, strict=True)]
+        return self.graph.least([min(cell) for cell in sums])
+
+    def price_of(self, operations: int, weights: Sequence[int]) -> int:
+        """Return what operations cost for each head, with numbers as long as they are."""
+        bits = max(weights).bit_length() + self.precision + abs(self.base).bit_length()
+        return operations * len(self.heads) * (200 + bits) // 200
+
+    def _lines(self, weights: Sequence[int], box: Box) -> list[tuple[int, int]]:
+        """Return for each head what its leads are multiplied with, and what is added then."""
+        lowest = self.base + sum(low for low, _ in box)
+        found: list[tuple[int, int]] = []
         for place, (low, high) in enumerate(box):
             # who violates the lead adds no more than this, since the others add what they do at least
             top = min(high, low - lowest)
-            found = self._of_head(place, weights[2 * place], weights[2 * place + 1], (low, top))
-            sums = [list(map(add, *pair)) for pair in zip(sums, found, strict=True)] if sums else found
-        return self.graph.least([min(cell) for cell in sums])
-
-    def _of_one_head(self, top: int) -> list[int]:
-        """Return the least of each cell where a single head has the weights 1 and 0.
-
-        A product with a negative lead is below each with one that is not, whichever exponential that has.
-        """
-        (mass,), (leads,) = self.masses, self.leads
-        found: list[int] = []
-        for place, lead in enumerate(leads):
-            shares = mass.least[place] if lead.lowest >= top else mass.most[place]
-            found.append(min(map(mul, shares, [one - top for one in lead.least])))
+            forth, back = weights[2 * place], weights[2 * place + 1]
+            found.append((forth - back, back * low - forth * top))
         return found
 
-    def _of_head(self, place: int, weight: int, back: int, box: tuple[int, int]) -> list[list[int]]:
+    def _bounds(self, lines: Sequence[tuple[int, int]]) -> list[int]:
+        """Return numbers that the least of each cell is no less than."""
+        found = [0] * len(self.graph.cells)
+        for (factor, constant), mass, leads in zip(lines, self.masses, self.leads, strict=True):
+            for place, lead in enumerate(leads):
+                one = factor * (lead.lowest if factor >= 0 else lead.highest) + constant
+                found[place] += one * (mass[place].lowest if one >= 0 else mass[place].highest)
+        return found
+
+    def _of_one_head(self, factor: int, constant: int) -> list[int]:
+        """Return the least of each cell where there is a single head.
+
+        A product with a negative number is below each with one that is not, whichever exponential that has.
+        """
+        found: list[int] = []
+        for mass, lead in zip(self.masses[0], self.leads[0], strict=True):
+            bounds, lowest = (lead.least, lead.lowest) if factor >= 0 else (lead.most, lead.highest)
+            shares = mass.least if factor * lowest + constant >= 0 else mass.most
+            found.append(min(map(mul, shares, [factor * one + constant for one in bounds])))
+        return found
+
+    def _of_head(self, place: int, factor: int, constant: int) -> list[list[int]]:
         """Return what a head brings to the sum, for each token of each cell."""
-        low, top = box
-        factor, constant = weight - back, back * low - weight * top
-        mass, found = self.masses[place], list[list[int]]()
-        for cell, lead in enumerate(self.leads[place]):
-            bounds = lead.least if factor >= 0 else lead.most
+        found: list[list[int]] = []
+        for mass, lead in zip(self.masses[place], self.leads[place], strict=True):
+            bounds, lowest = (lead.least, lead.lowest) if factor >= 0 else (lead.most, lead.highest)
             terms = [factor * one + constant for one in bounds]
-            triples = zip(terms, mass.least[cell], mass.most[cell], strict=True)
-            found.append([one * (least if one >= 0 else most) for one, least, most in triples])
+            if factor * lowest + constant >= 0:
+                found.append(list(map(mul, mass.least, terms)))
+            else:
+                triples = zip(terms, mass.least, mass.most, strict=True)
+                found.append([one * (least if one >= 0 else most) for one, least, most in triples])
         return found

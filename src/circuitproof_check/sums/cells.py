@@ -20,12 +20,10 @@ class CellGraph:
     cells: tuple[Cell, ...]
     starts: tuple[int, ...]
     layers: tuple[tuple[Move, ...], ...]
-
-    @property
-    def size(self) -> int:
-        """Return how many tokens there are in cells, and how many edges count as much as those."""
-        spend(NUMBER * (len(self.cells) + len(self.layers)))
-        return sum(len(tokens) for _, tokens in self.cells) + 3 * sum(map(len, self.layers))
+    tokens: int
+    """How many there are in all cells."""
+    moves: int
+    """How many cells there are on all edges, with one for each edge."""
 
     def least(self, costs: Sequence[int]) -> int:
         """Return the cost of the cheapest path, where a cell costs what is said; who asks has paid."""
@@ -44,20 +42,30 @@ def in_cells(graph: Graph) -> CellGraph:
     """Return a graph with its tokens in cells."""
     cells: list[Cell] = []
     layers: list[tuple[Move, ...]] = []
+    tokens = 0
     for position, layer in enumerate(paid(graph.layers, OBJECT)):
-        edges = [(node, to, one) for node, found in paid(layer, NUMBER).items() for to, one in paid(found).items()]
-        having: dict[int, list[int]] = {}
-        for number, (_, _, tokens) in enumerate(paid(edges, OBJECT)):
-            for token in paid(tokens, NUMBER):
-                having.setdefault(token, []).append(number)
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for token in sorted(paid(having, NUMBER)):
-            alike.setdefault(tuple(paid(having[token])), []).append(token)
-        held: list[list[int]] = [[] for _ in edges]
-        for numbers, tokens in paid(alike, OBJECT).items():
-            for number in numbers:
-                held[number].append(len(cells))
-            cells.append((position, tuple(tokens)))
-        moves = zip(paid(edges, OBJECT), held, strict=True)
-        layers.append(tuple((node, to, tuple(places)) for (node, to, _), places in moves))
-    return CellGraph(tuple(cells), graph.starts, tuple(layers))
+        found = [(node, to, one) for node, edges in paid(layer).items() for to, one in paid(edges).items()]
+        alike, own = _alike([one for _, _, one in paid(found, OBJECT)]), list[list[int]]()
+        for numbers, listed in paid(alike, OBJECT).items():
+            own = own or [[] for _ in found]
+            for number in paid(numbers):
+                own[number].append(len(cells))
+            cells.append((position, listed))
+            tokens += len(listed)
+        pairs = zip(found, own, strict=True)
+        layers.append(tuple((node, to, tuple(paid(places))) for (node, to, _), places in pairs))
+    spend(NUMBER * len(layers))
+    moves = sum(1 + len(places) for layer in layers for _, _, places in paid(layer))
+    return CellGraph(tuple(cells), graph.starts, tuple(layers), tokens, moves)
+
+
+def _alike(edges: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[int, ...]]:
+    """Return the tokens of edges in parts, by the edges that have all of a part."""
+    having: dict[int, tuple[int, ...]] = {}
+    for number, tokens in enumerate(paid(edges, NUMBER)):
+        for token in paid(tokens, NUMBER):
+            having[token] = (*having.get(token, ()), number)
+    parts: dict[tuple[int, ...], list[int]] = {}
+    for token in sorted(paid(having, NUMBER)):
+        parts.setdefault(having[token], []).append(token)
+    return {numbers: tuple(paid(tokens)) for numbers, tokens in paid(parts, NUMBER).items()}

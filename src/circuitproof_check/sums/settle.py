@@ -1,6 +1,6 @@
 """Leaves about all prompts of an area: one candidate leads each other, by the least sums over its prompts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,16 +13,13 @@ from circuitproof_check.work import NUMBER, OBJECT, paid
 
 from .areas import Area, whole
 from .automaton import Automaton
-from .boxes import CellMasses, LeadSums, masses
-from .cells import CellGraph, in_cells
-from .contributions import Contributions, extremes
+from .boxes import LeadSums, Masses, masses
+from .cells import Cell, CellGraph, in_cells
+from .contributions import CellLeads, Contributions
 from .cuts import CutTree, CutWeights
-from .rows import TokenRows, check_sums
+from .rows import SummedHead, TokenRows, check_sums
 from .tables import Tables
 from .tree import PatternLeaf, SettledLeaf
-
-_TOKEN = 4
-"""Operations for a product of a token's exponential with what it adds, of a short number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,22 +64,28 @@ class PatternSums:
             tables = self._tables.exponentials(ending.length, ending.last)
             self._check_leads(leaf, ending, masses(ending.graph, tables))
 
-    def _check_leads(self, leaf: SettledLeaf, ending: Ending, found: list[CellMasses]) -> None:
+    def _check_leads(self, leaf: SettledLeaf, ending: Ending, found: Masses) -> None:
         graph, heads, winner = ending.graph, self._rows.heads, leaf.winner
         base, usual = self._rows.base((ending.last, ending.length - 1)), default_cut(len(heads))
-        cells = self._contributions.number(graph.cells)
-        bits = self._rows.precision + max((one.bit_length() for one in base.midpoints), default=0)
-        price = _TOKEN * graph.size * (1 + bits // 200)
-        spend(OBJECT * self._places)
+        numbers = self._contributions.number(graph.cells)
+        rows = [self._leads(head, numbers, graph.cells, winner) for head in heads]
+        place = f"{leaf.where}, {ending.length} tokens that end in {ending.last}"
+        spend(self._places * (OBJECT + NUMBER * len(heads) * (2 + len(numbers))))
         for other in range(self._places):
             if other != winner:
-                spend(2 * OBJECT * (1 + len(heads)))
-                leads = [self._contributions.leads(head, cells, winner, other) for head in heads]
+                leads = [[cell[other] for cell in row] for row in rows]
+                box = tuple((min([c.lowest for c in row]), max([c.highest for c in row])) for row in leads)
                 ahead = base.midpoints[winner] - base.midpoints[other] - 2 * base.radius
-                sums = LeadSums(graph, heads, found, leads, ahead, self._rows.precision, price)
-                is_shown = sums.closes(leaf.cuts.get(other, usual), tuple(map(extremes, leads)), leaf.where)
-                place = f"{leaf.where}, {ending.length} tokens that end in {ending.last}"
+                sums = LeadSums(graph, heads, found, leads, ahead, self._rows.precision)
+                is_shown = sums.closes(leaf.cuts.get(other, usual), box, leaf.where)
                 require("leads_are_shown_on_every_prompt", is_shown, place, other)
+
+    def _leads(
+        self, head: SummedHead, numbers: Sequence[int], cells: Sequence[Cell], winner: int
+    ) -> list[list[CellLeads]]:
+        spend(NUMBER * len(cells))
+        pairs = zip(numbers, cells, strict=True)
+        return [self._contributions.leads(head, number, cell, winner) for number, cell in pairs]
 
 
 def default_cut(heads: int) -> CutTree:
