@@ -145,7 +145,9 @@ class SoftmaxPattern:
         ]
         return [*flat, *divided]
 
-    def tree(self, prompts: Sequence[Prompt], asked: Sequence[str] = ("label", "length", "last", "first")) -> Any:
+    def tree(
+        self, prompts: Sequence[Prompt], asked: Sequence[str] = ("label", "length", "last", "first")
+    ) -> Any:
         """Return evidence about prompts: a leaf, or a split by what is asked next."""
         leaf = self.settled(prompts)
         if leaf is not None or not asked:
@@ -157,11 +159,16 @@ class SoftmaxPattern:
         if first == "label":
             labels = sorted({self.label(prompt) for prompt in prompts})
             parts = [([p for p in prompts if self.label(p) == label], label) for label in labels]
-            return split("label", [{"answer": a, "class": o, "evidence": self.tree(p, rest)} for p, (a, o) in parts])
+            return split(
+                "label", [{"answer": a, "class": o, "evidence": self.tree(p, rest)} for p, (a, o) in parts]
+            )
         if first == "length":
             return split(
                 "length",
-                [{"length": n, "evidence": self.tree([p for p in prompts if len(p) == n], rest)} for n in sorted(lengths)],
+                [
+                    {"length": n, "evidence": self.tree([p for p in prompts if len(p) == n], rest)}
+                    for n in sorted(lengths)
+                ],
             )
         place = min(lengths) - 1 if first == "last" else 0
         tokens = sorted({prompt[place] for prompt in prompts})
@@ -173,7 +180,9 @@ class SoftmaxPattern:
 
     def answer(self, entry: dict[str, Any], verdict: str, evidence: Any, remarks: Sequence[str] = ()) -> None:
         """Add a property with its answer."""
-        self.answers.append({"property": entry, "verdict": verdict, "evidence": evidence, "remarks": [*remarks]})
+        self.answers.append(
+            {"property": entry, "verdict": verdict, "evidence": evidence, "remarks": [*remarks]}
+        )
 
     def accuracy(self, verdict: str = "proved", evidence: Any = None, **said: Any) -> "SoftmaxPattern":
         """Claim accuracy, with the remark that applies."""

@@ -115,7 +115,9 @@ class SumsTwin:
                 w[pair] += 2 ** (max(sizes) - sizes[place]) * (e0 * f if f >= 0 else e1 * f)
         return min(sum(w[token, place] for place, token in enumerate(prompt)) for prompt in prompts)
 
-    def closes(self, prompts: Sequence[Prompt], yt: tuple[int, int], tree: Any, box: Box | None = None) -> bool:
+    def closes(
+        self, prompts: Sequence[Prompt], yt: tuple[int, int], tree: Any, box: Box | None = None
+    ) -> bool:
         """Say whether a tree shows a lead on prompts of one length and end."""
         box = self.box(prompts, *yt) if box is None else box
         if isinstance(tree, list):

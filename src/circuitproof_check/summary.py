@@ -227,7 +227,11 @@ def assumptions(judged: Judged) -> tuple[dict[str, str], ...]:
             "count": str(candidates),
             "tokens": str(vocabulary),
         },
-        {"about": "domain", "is": "list" if claim.declared is None else "pattern", "count": short(judged.count)},
+        {
+            "about": "domain",
+            "is": "list" if claim.declared is None else "pattern",
+            "count": short(judged.count),
+        },
     )
 
 

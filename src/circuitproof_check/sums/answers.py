@@ -1,7 +1,7 @@
 """Equivalence, invariance and accuracy on every prompt of a pattern, in enclosed arithmetic."""
 
 from circuitproof_check import accuracy
-from circuitproof_check.case import Case, Decision
+from circuitproof_check.case import Case
 from circuitproof_check.claim import Property
 from circuitproof_check.reading import mapping, require
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from circuitproof_check.rules import Label
 from circuitproof_check.patterns.shapes import TokenClass
+from circuitproof_check.rules import Label
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 
 from .automaton import Automaton

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 from circuitproof_check.patterns.runs import PromptRegion, World
-
 from circuitproof_check.patterns.shapes import State
 from circuitproof_check.rules import Label
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
@@ -147,7 +146,9 @@ class Automaton:
             for target, atoms in paid(self._nodes.moves[node], NUMBER).items():
                 if target in level.classes:
                     groups.setdefault(level.classes[target], []).extend(paid(atoms))
-            name = tuple(sorted((group, tuple(sorted(atoms))) for group, atoms in paid(groups, OBJECT).items()))
+            name = tuple(
+                sorted((group, tuple(sorted(atoms))) for group, atoms in paid(groups, OBJECT).items())
+            )
             if name not in numbers:
                 numbers[name] = len(numbers)
                 found.edges.append({group: self._tokens(atoms) for group, atoms in name})

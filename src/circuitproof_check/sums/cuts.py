@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-from circuitproof_check.reading import fields, integer, integers, items, mapping, require, text
+from circuitproof_check.reading import fields, integers, items, mapping, require, text
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 
 _MOST_NESTED = 64

@@ -7,7 +7,7 @@ there or it was not.
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from circuitproof_check.work import NUMBER, paid, spend
+from circuitproof_check.work import NUMBER, paid
 
 Edges = dict[int, tuple[int, ...]]
 """By the node that they lead to, the tokens that do."""

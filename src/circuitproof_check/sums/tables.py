@@ -68,7 +68,9 @@ class Tables:
         spend(len(pairs) * (functions.cost(bits) + 3 * NUMBER + bits // 10))
         exponentials: Exponentials = {}
         for pair, (score, off) in zip(pairs, found, strict=True):
-            require("precision_is_enough_for_scores", off <= 1 << precision, "certificate.precision", precision)
+            require(
+                "precision_is_enough_for_scores", off <= 1 << precision, "certificate.precision", precision
+            )
             floor = functions.exp_floor((score - largest) << guard, bits)
             least = floor - ceiling(floor * off, 1 << precision)
             most = floor + 1 + ceiling(2 * (floor + 1) * off, 1 << precision)

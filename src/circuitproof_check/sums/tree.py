@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from circuitproof_check.case import Case
 from circuitproof_check.claim import Property
 from circuitproof_check.gates import Leaf
-from circuitproof_check.rules import Label
 from circuitproof_check.patterns.shapes import TokenClass, read_tokens
 from circuitproof_check.reading import fields, integer, items, mapping, require, text
+from circuitproof_check.rules import Label
 from circuitproof_check.work import NUMBER, OBJECT, STEP, paid, spend
 
 from .areas import Area
