@@ -74,7 +74,8 @@ def _read_count(value: object, where: str, count: int) -> Counted:
     spelled = text(fields(value, where, "kind", *names)[1], where)
     require("numbers_of_prompts_are_decimal", _NUMBER.fullmatch(spelled), where, spelled)
     spend(NUMBER + (len(spelled) ** 2 >> 13))
-    return Counted(**{names[0]: int(spelled)})
+    number = int(spelled)
+    return Counted(least=number) if names[0] == "least" else Counted(exactly=number)
 
 
 def _read_bracket(value: object, where: str) -> MeasureBracket:

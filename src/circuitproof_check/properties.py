@@ -6,6 +6,7 @@ logits, which are compared with what the checker computes itself.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 
 from . import accuracy, identity, measures
@@ -46,13 +47,19 @@ PRECISIONS = (16, 4096)
 """The least and the largest precision of enclosed arithmetic."""
 
 
-def judge(
-    value: object, claim_digest: str, claim: Claim, forward: Forward
-) -> tuple[tuple[tuple[Verdict, Remarks], ...], int]:
-    """Return the verdict on each property of the claim, with every piece of evidence checked, and remarks.
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict on each property of a claim, with remarks, the evidence checked."""
 
-    Beside them stands the precision of enclosed arithmetic; that of exact arithmetic is 0.
-    """
+    answers: tuple[tuple[Verdict, Remarks], ...]
+    precision: int
+    """That of enclosed arithmetic; that of exact arithmetic is 0."""
+    count: int
+    """How many prompts the claim is about."""
+
+
+def judge(value: object, claim_digest: str, claim: Claim, forward: Forward) -> Judgement:
+    """Judge each property of the claim, with every piece of evidence checked."""
     where, names = "certificate", ["precision"] if claim.is_enclosed else []
     listed = fields(value, where, "format", "claim", "folds", "answers", *names)
     spelled, digest, rows, answers, *stated = listed
@@ -79,7 +86,8 @@ def judge(
     for claimed, (_, stated), entry in zip(claim.properties, answered, entries, strict=False):
         remarks = found_remarks(case, claimed, proved, mapping(entry, where)["evidence"])
         require("remarks_are_those_that_apply", stated == remarks, claimed.kind, stated, remarks)
-    return tuple((verdict, tuple(remarks)) for verdict, remarks in answered), precision
+    answers = tuple((verdict, tuple(remarks)) for verdict, remarks in answered)
+    return Judgement(answers, precision, walk.count(case))
 
 
 def _check_claimed(case: Case, claimed: Property) -> None:

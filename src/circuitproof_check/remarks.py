@@ -251,7 +251,7 @@ def _stated(case: Case, content: dict[str, object], name: str) -> Decision:
 
 def _is_single(case: Case) -> bool:
     """Say whether each prompt is a class of its own."""
-    return walk.count(case.claim) == len({group for _, group in walk.labels(case)})
+    return walk.count(case) == len({group for _, group in walk.labels(case)})
 
 
 def _is_chain(claim: Claim) -> bool:

@@ -13,13 +13,14 @@ from typing import TypeVar
 from circuitproof_check.architecture import Edges, logits_node
 from circuitproof_check.case import Case, Decision
 from circuitproof_check.circuits import Circuit
-from circuitproof_check.claim import Claim, Property
+from circuitproof_check.claim import Property
 from circuitproof_check.exact import key_of, reckon
 from circuitproof_check.forward import Forward
 from circuitproof_check.gates import Leaf
 from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require, text
 from circuitproof_check.regions.robustness import distances
 from circuitproof_check.rules import Label
+from circuitproof_check.sums.settle import sums_of
 from circuitproof_check.task import DeclaredPattern
 from circuitproof_check.work import NUMBER, OBJECT, STEP, key, paid, spend
 
@@ -367,7 +368,10 @@ def check_prompts(case: Case) -> None:
         world = _walks(case.forward).world
         for number, prompt in enumerate(case.claim.prompts):
             require("shown_prompts_are_of_the_pattern", world.holds(prompt), f"prompt {number}", prompt)
-        is_labelled = all(step.label is not None for _, step in _ends(case))
+        if case.claim.is_enclosed:
+            is_labelled = sums_of(case).automaton.is_labelled
+        else:
+            is_labelled = all(step.label is not None for _, step in _ends(case))
         require("patterns_have_one_opener", is_labelled, "pattern")
 
 
@@ -383,6 +387,8 @@ def labels(case: Case) -> set[Label]:
     task = case.claim.task
     if case.claim.declared is None:
         return set(zip(task.answers, task.classes, strict=True))
+    if case.claim.is_enclosed:
+        return set(paid(sums_of(case).counts, NUMBER))
     return {step.label for _, step in _ends(case) if step.label is not None}
 
 
@@ -392,11 +398,13 @@ def _ends(case: Case) -> list[tuple[int, Step]]:
     return [(position, step) for position, step in steps if step.is_last]
 
 
-def count(claim: Claim) -> int:
+def count(case: Case) -> int:
     """Return how many prompts a claim is about."""
-    if claim.declared is None:
-        return len(claim.prompts)
-    return Runs(World(claim.declared, claim.architecture.vocabulary, {}), PromptRegion(), ()).count()
+    if case.claim.declared is None:
+        return len(case.claim.prompts)
+    if case.claim.is_enclosed:
+        return sums_of(case).count
+    return _walks(case.forward).runs(PromptRegion(), ()).count()
 
 
 def _is_covered(members: tuple[int, ...], classes: list[tuple[TokenClass, EvidenceTree]]) -> bool:

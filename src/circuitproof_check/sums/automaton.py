@@ -1,4 +1,4 @@
-"""What a pattern allows next and what the rules know, as one automaton, and graphs of the prompts that it reads."""
+"""What a pattern allows next and what the rules know, as one automaton, and graphs of its prompts."""
 
 from dataclasses import dataclass, field
 
@@ -59,6 +59,8 @@ class Automaton:
         self._world, self._nodes = world, _Nodes()
         self._allowed: dict[tuple[int, State, int], State | None] = {}
         self._seen: dict[tuple[Known, int], Known] = {}
+        self.is_labelled = True
+        """Whether every prompt has a label."""
         self._starts = self._grow()
         self._ends = [self._end(place) for place in paid(self._nodes.numbers, OBJECT)]
         found = {label for label in paid(self._ends, NUMBER) if label is not None}
@@ -119,8 +121,7 @@ class Automaton:
         _, state, known = place
         is_prompt = self._world.pattern.ends(state) and self._world.rules.is_guessed(known)
         label = self._world.rules.label(known) if is_prompt else None
-        if is_prompt and label is None:
-            raise LostPromptsError("a prompt has no label")
+        self.is_labelled = self.is_labelled and (label is not None or not is_prompt)
         return label
 
     def _level(self, label: Label | None, left: int) -> _Level:

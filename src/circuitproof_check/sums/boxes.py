@@ -1,4 +1,4 @@
-"""Whether the least of a sum over positions shows that one candidate leads another, in boxes of what heads add."""
+"""Whether the least of a sum over positions shows that a candidate leads, in boxes of what heads add."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from .tables import Exponentials
 
 CUT_BITS = 16
 """Where a range is divided, numbers count so many binary digits."""
-_TOKEN, _MOVE = 4, 8
-"""Operations for a product of a token's exponential with what it adds, and for an edge of a path."""
+TOKEN, MOVE = 4, 8
+"""Operations for the product of an exponential with what a token adds, and for an edge of a path."""
 Box = tuple[tuple[int, int], ...]
 """For each head between which integers that lies which it adds to the lead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellMass:
-    """The least and the most of the exponential of each token of a cell, all lifted alike, and the extremes."""
+    """The least and the most of each token's exponential, all lifted alike, and the extremes in the cell."""
 
     least: list[int]
     most: list[int]
@@ -86,12 +86,12 @@ class LeadSums:
 
     def _is_positive(self, weights: Sequence[int], box: Box) -> bool:
         """Say whether the least sum is above 0; mostly that is plain from the extremes of cells."""
-        spend(self.price_of(self.graph.moves * _MOVE + NUMBER * len(self.graph.cells), weights))
+        spend(self.price_of(self.graph.moves * MOVE + NUMBER * len(self.graph.cells), weights))
         return self.graph.least(self._bounds(self._lines(weights, box))) > 0 or self.least(weights, box) > 0
 
     def least(self, weights: Sequence[int], box: Box) -> int:
         """Return the least sum over the tokens of a prompt, with two weights for each head."""
-        spend(self.price_of(self.graph.moves * _MOVE + _TOKEN * self.graph.tokens, weights))
+        spend(self.price_of(self.graph.moves * MOVE + TOKEN * self.graph.tokens, weights))
         lines = self._lines(weights, box)
         if len(lines) == 1:
             return self.graph.least(self._of_one_head(*lines[0]))

@@ -45,7 +45,7 @@ class Contributions:
         return [self._numbers[cell] for cell in cells]
 
     def leads(self, head: SummedHead, number: int, cell: Cell, winner: int) -> list[CellLeads]:
-        """Return what a head adds, on a numbered cell, to the leads of a candidate over each other by place."""
+        """Return what a head adds, on a numbered cell, to the leads of a candidate over each place."""
         name = head.place, number, winner
         spend(NUMBER)
         if name not in self._leads:

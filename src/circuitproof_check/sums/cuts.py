@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 from circuitproof_check.reading import fields, integers, items, mapping, require, text
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
@@ -45,8 +46,8 @@ def read_cuts(value: object, where: str, places: int, winner: int) -> dict[int, 
 
 def _read_tree(value: object, where: str, depth: int) -> CutTree:
     spend(OBJECT)
-    if not isinstance(value, dict):
-        return CutWeights(integers(value, where, 0))
+    if isinstance(value, list):
+        return CutWeights(integers(cast("object", value), where, 0))
     require("cuts_nest_little", depth < _MOST_NESTED, where)
     name, listed, parts = fields(mapping(value, where), where, "head", "at", "parts")
     at, trees = integers(listed, where), items(parts, where)

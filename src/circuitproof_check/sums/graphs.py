@@ -1,7 +1,7 @@
 """Prompts with so many tokens as the paths of a graph: how many there are, and parts by a token.
 
-Nodes from which the same tokens lead to the same nodes are one: of "the largest token is y" two are left, y was
-there or it was not.
+Nodes from which the same tokens lead to the same nodes are one: of "the largest token is y" two are left,
+y was there or it was not.
 """
 
 from collections.abc import Container, Sequence

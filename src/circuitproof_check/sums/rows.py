@@ -1,7 +1,7 @@
 """What tokens at positions bring to keys, queries and logits, where no head comes before.
 
-A node is local where what it hands on at a position depends on the token there alone; a head is summed where all
-that it reads is local.
+A node is local where what it hands on at a position depends on the token there alone; a head is summed where
+all that it reads is local.
 """
 
 from collections.abc import Sequence

@@ -45,7 +45,8 @@ class PatternSums:
         self._rows = TokenRows(forward, forward.circuit(claim.edges), precision)
         self._tables = Tables(self._rows, self.automaton)
         self._contributions = Contributions()
-        self._places = len(claim.task.candidates)
+        self.places = len(claim.task.candidates)
+        self.precision, self.head_width = precision, claim.architecture.head_width
 
     @property
     def count(self) -> int:
@@ -70,8 +71,8 @@ class PatternSums:
         numbers = self._contributions.number(graph.cells)
         rows = [self._leads(head, numbers, graph.cells, winner) for head in heads]
         place = f"{leaf.where}, {ending.length} tokens that end in {ending.last}"
-        spend(self._places * (OBJECT + NUMBER * len(heads) * (2 + len(numbers))))
-        for other in range(self._places):
+        spend(self.places * (OBJECT + NUMBER * len(heads) * (2 + len(numbers))))
+        for other in range(self.places):
             if other != winner:
                 leads = [[cell[other] for cell in row] for row in rows]
                 box = tuple((min([c.lowest for c in row]), max([c.highest for c in row])) for row in leads)

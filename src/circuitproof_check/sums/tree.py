@@ -1,4 +1,4 @@
-"""Trees over the prompts of a pattern: splits by label, length and token, and the leaves that they lead to."""
+"""Trees over the prompts of a pattern: splits by label, length and token, and the leaves below them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
