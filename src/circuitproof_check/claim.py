@@ -276,8 +276,9 @@ def _read_slices(value: object, shapes: Shapes) -> dict[str, Slice]:
 
 
 def _read_properties(value: object, where: str, count: int, *, is_pattern: bool) -> tuple[Property, ...]:
-    entries = items(value, where)
-    properties = tuple(read_property(entry, where, count, is_pattern=is_pattern) for entry in entries)
+    properties = tuple(
+        read_property(entry, where, count, is_pattern=is_pattern) for entry in items(value, where)
+    )
     require("something_is_claimed", properties, where)
     require("kinds_are_claimed_once", len({entry.kind for entry in properties}) == len(properties), where)
     return properties

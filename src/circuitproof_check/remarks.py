@@ -104,7 +104,7 @@ def _if(remark: str, applies: object) -> list[str]:
 def _of_counted(case: Case, claimed: Property) -> list[str]:
     """Remark that one answer is right of as many prompts, or that nothing could be lost."""
     if claimed.kind == "accuracy":
-        answers, counted = _answers(case), claimed.counted
+        answers, counted = paid(_answers(case), NUMBER), claimed.counted
         most = max(answers.values())
         right = counted.least or counted.exactly or sum(answers.values()) - len(counted.listed)
         return _if(f"no better than a constant: {most}", most >= right)
@@ -245,8 +245,9 @@ def _in_regions(case: Case, tree: dict[str, object]) -> Iterator[Decision]:
 
 def _stated(case: Case, content: dict[str, object], name: str) -> Decision:
     """Return the decision that a leaf states by the place of its candidate, or nothing."""
-    places = (integer(content[name], "evidence"),) if name in content else ()
-    return frozenset(case.claim.task.candidates[place] for place in places)
+    if name not in content:
+        return frozenset()
+    return frozenset({case.claim.task.candidates[integer(content[name], "evidence")]})
 
 
 def _is_single(case: Case) -> bool:

@@ -525,7 +525,7 @@ def test_agreement_over_a_pattern_is_judged_by_both_circuits(tmp_path):
     outcome, sentence = check(pattern_forgeries.agreeing().write(tmp_path / "honest"))
     assert outcome is Outcome.VALID, sentence
     _, sentence = check(pattern_forgeries.agreeing_through_brackets().write(tmp_path / "brackets"))
-    assert "leaves allow the conditions" in sentence
+    assert "leaves allow the programs" in sentence
     _, sentence = check(pattern_forgeries.agreeing(is_single=True).write(tmp_path / "single"))
     assert "leaves are in the table" in sentence
 

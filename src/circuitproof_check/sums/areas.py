@@ -66,8 +66,8 @@ class Area:
 
 def whole(automaton: Automaton) -> Area:
     """Return all prompts of a pattern."""
-    lengths = tuple(range(1, 1 + automaton.longest))
-    return Area(automaton, None, (), _graphs(automaton, None, paid(lengths, NUMBER), ()))
+    spend(NUMBER * automaton.longest)
+    return Area(automaton, None, (), _graphs(automaton, None, tuple(range(1, 1 + automaton.longest)), ()))
 
 
 def _graphs(

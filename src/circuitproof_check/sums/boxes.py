@@ -37,7 +37,7 @@ Masses = list[list[CellMass]]
 
 
 def masses(graph: CellGraph, tables: Sequence[Exponentials]) -> Masses:
-    """Return those of each head; those of one whose largest is shorter than the longest are lifted to that."""
+    """Return those of each head; where the largest is shorter than the longest, all are lifted to that."""
     spend(4 * NUMBER * len(tables) * graph.tokens)
     rows = [[[table[token, at] for token in tokens] for at, tokens in graph.cells] for table in tables]
     sizes = [max(one.floor for cell in row for one in cell).bit_length() for row in rows]

@@ -57,6 +57,7 @@ class Contributions:
 def _found(head: SummedHead, cell: Cell, winner: int) -> list[CellLeads]:
     """Return the leads over each candidate; those over the candidate itself are of no use."""
     position, tokens = cell
+    spend(NUMBER * len(tokens))
     rows = [head.contributions[token, position] for token in tokens]
     spend(len(rows[0].midpoints) * (3 * NUMBER + 4 * len(rows)))
     low = [row.midpoints[winner] - 2 * row.radius for row in rows]

@@ -69,9 +69,9 @@ class PatternSums:
         graph, heads, winner = ending.graph, self._rows.heads, leaf.winner
         base, usual = self._rows.base((ending.last, ending.length - 1)), default_cut(len(heads))
         numbers = self._contributions.number(graph.cells)
+        spend(self.places * (OBJECT + NUMBER * len(heads) * (2 + len(numbers))))
         rows = [self._leads(head, numbers, graph.cells, winner) for head in heads]
         place = f"{leaf.where}, {ending.length} tokens that end in {ending.last}"
-        spend(self.places * (OBJECT + NUMBER * len(heads) * (2 + len(numbers))))
         for other in range(self.places):
             if other != winner:
                 leads = [[cell[other] for cell in row] for row in rows]

@@ -60,6 +60,7 @@ class Tables:
         return [(token, position) for position in range(length) for token in ending.standing(position)]
 
     def _of_head(self, head: SummedHead, pairs: Sequence[Pair], end: Pair) -> Exponentials:
+        spend(NUMBER * len(pairs))
         precision, query = self.rows.precision, self.rows.query(head, end)
         found = self._scores(query, [head.keys[pair] for pair in pairs])
         largest = max(score for score, _ in found)
