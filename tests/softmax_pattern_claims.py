@@ -43,8 +43,10 @@ class SoftmaxPattern:
         *,
         pattern: dict[str, Any] | None = None,
         p: int = 64,
+        loudness: int = 1,
         **size: Any,
     ) -> None:
+        """Draw a model in which openers are so much louder than other tokens."""
         chance = random.Random(seed)  # noqa: S311  # weights for a test
         made = architecture(**SOFTMAX | size)
         self.edges = list(edges or EVERY)
@@ -53,6 +55,10 @@ class SoftmaxPattern:
         for name, (shape, numbers) in self.bundle.tensors.items():
             drawn = [chance.uniform(-1, 1) for _ in numbers]
             self.bundle.tensors[name] = shape, [struct.unpack("<f", struct.pack("<f", x))[0] for x in drawn]
+        _, table = self.bundle.tensors["embed.token"]
+        for token in OPENERS:
+            row = slice(made["width"] * token, made["width"] * (token + 1))
+            table[row] = [loudness * one for one in table[row]]
         self.claim, self.p = self.bundle.claim, p
         self.claim |= {"arithmetic": "enclosed", "circuit": circuit_of(made, self.edges)}
         self.candidates: list[int] = self.claim["task"]["candidates"]
