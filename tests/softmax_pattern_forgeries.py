@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bundle_maker import Bundle
-from softmax_pattern_claims import LONGEST, Prompt, SoftmaxPattern, split
+from softmax_pattern_claims import Prompt, SoftmaxPattern, split
 
 FORGED: dict[str, Callable[[], Bundle]] = {}
 """The rule that each forgery breaks."""
@@ -94,7 +94,7 @@ def honest() -> Bundle:
 def equivalent(make: Callable[[SoftmaxPattern, Callable[[list[Prompt]], Any]], Any]) -> Bundle:
     """Return a claim of equivalence with a tree whose leaves say what is decided."""
     made = suiting(is_uniform, loudness=8)
-    made.answer({"kind": "equivalence"}, "proved", make(made, lambda part: made.settled(part)))
+    made.answer({"kind": "equivalence"}, "proved", make(made, made.settled))
     return made.sealed()
 
 
@@ -108,7 +108,7 @@ def cut(cuts: Callable[[int, int], Any]) -> Bundle:
     """Return a claim of accuracy whose first leaf has cuts, by its winner and another candidate."""
 
     def make(made: SoftmaxPattern) -> Evidence:
-        tree = by_label(made, lambda part: made.settled(part))
+        tree = by_label(made, made.settled)
         leaf = tree["children"][0]["evidence"]
         other = next(place for place in range(3) if place != leaf["decided"])
         leaf["cuts"] = cuts(leaf["decided"], other)
@@ -125,7 +125,7 @@ def divided(at: list[int], parts: int, head: str = "0.0") -> Bundle:
 
 def first(made: SoftmaxPattern, change: Callable[[Evidence], Any]) -> Evidence:
     """Return a split by label whose children are changed."""
-    tree = by_label(made, lambda part: made.settled(part))
+    tree = by_label(made, made.settled)
     change(tree)
     return tree
 
@@ -151,7 +151,7 @@ def _nested() -> Bundle:
 
 @forged("parts_of_sums_are_by_known_questions")
 def _by_key() -> Bundle:
-    return counted(lambda made: by_label(made, lambda part: made.settled(part)) | {"split": "key"})
+    return counted(lambda made: by_label(made, made.settled) | {"split": "key"})
 
 
 @forged("leaves_have_prompts")
@@ -271,7 +271,7 @@ def _flipped() -> Bundle:
 @forged("necessity_is_not_refuted_by_sums")
 def _idle_edge() -> Bundle:
     made = suiting(is_uniform, loudness=8)
-    evidence = {"edge": 0, "evidence": by_label(made, lambda part: made.settled(part))}
+    evidence = {"edge": 0, "evidence": by_label(made, made.settled)}
     made.answer({"kind": "necessity"}, "refuted", evidence)
     return made.sealed()
 
@@ -288,7 +288,7 @@ def _other_answers() -> Bundle:
     made = suiting(is_uniform, loudness=8)
     (one, a), (other, b) = made.pairs
     made.pairs = [[one, b], [other, a]]
-    made.answer({"kind": "equivalence"}, "proved", by_label(made, lambda part: made.settled(part)))
+    made.answer({"kind": "equivalence"}, "proved", by_label(made, made.settled))
     return made.sealed()
 
 
@@ -359,6 +359,3 @@ def _more_than_there_are() -> Bundle:
     made = suiting(has_errors)
     said = str(len(made.prompts) + 1)
     return made.accuracy("undecided", evidence={"open": "no time"}, least=said).sealed()
-
-
-assert LONGEST > SHORT["longest"]

@@ -1,7 +1,7 @@
-"""Least sums over prompts of a pattern as slowly and plainly as `docs/certificate.md` has them, prompt by prompt.
+"""Least sums over prompts of a pattern as slowly and plainly as `docs/certificate.md` has them.
 
-Nothing here is shared with the engine or the checker: rows are the plain ones of `enclosed_twin`, exp is mpmath's,
-pairs are those of listed prompts, and a least is taken over listed prompts.
+Nothing here is shared with the engine or the checker: rows are the plain ones of `enclosed_twin`, exp is
+mpmath's, pairs are those of listed prompts, and a least is taken over listed prompts.
 """
 
 import math

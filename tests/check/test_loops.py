@@ -170,7 +170,7 @@ FREE: dict[str, str] = {
         sums/automaton: Automaton._level
         sums/rows: TokenRows._contributed 2
         sums/rows: TokenRows._projected
-        sums/settle: PatternSums.settle
+        sums/settle: PatternSums.settle 2
     """,
     "who calls it has paid for what it goes through": """
         claim: _keys 4

@@ -18,6 +18,7 @@ import circuitproof_check
 import enclosed_forgeries
 import measure_forgeries
 import pattern_forgeries
+import softmax_pattern_forgeries
 from bundle_maker import FINAL_RESIDUAL, Bundle, Prover, architecture, every_edge, fitting, proving
 from circuitproof_check.main import Outcome, check
 from rule_removal import without
@@ -35,7 +36,7 @@ OPEN = {
     "patterns_are_cut_to_zero",
     "patterns_have_whole_heads",
     "patterns_have_a_mask",
-    "patterns_are_exact",
+    "numbers_of_prompts_are_of_the_pattern",
     "measures_are_enclosed",
     "weights_are_here_unless_detached",
 }
@@ -998,14 +999,6 @@ def _open_pattern(**circuit: Any) -> Bundle:
 forgery("patterns_are_cut_to_zero")(lambda: _open_pattern(ablation=mean([[0], [1, 2]])))
 
 
-@forgery("patterns_are_exact")
-def _enclosed_pattern() -> Bundle:
-    bundle = _open_pattern()
-    bundle.claim["arithmetic"] = "enclosed"
-    bundle.certificate["precision"] = 64
-    return bundle
-
-
 @forgery("patterns_have_a_mask")
 def _unmasked_pattern() -> Bundle:
     bundle = _open_pattern()
@@ -1216,7 +1209,7 @@ def test_an_honest_lesion_identity_is_valid(tmp_path):
     assert check(broken.write(tmp_path / "broken"))[0] is Outcome.REFUTED
 
 
-for _of in (pattern_forgeries, enclosed_forgeries, measure_forgeries):
+for _of in (pattern_forgeries, enclosed_forgeries, measure_forgeries, softmax_pattern_forgeries):
     for _rule, _make in _of.FORGED.items():
         forgery(_rule, refuting=_rule in _of.REFUTING)(_make)
     STOPS |= _of.STOPPING
@@ -1226,6 +1219,7 @@ def test_a_proof_in_enclosed_arithmetic_is_valid(tmp_path):
     """So that each refusal of one below is due to the forgery."""
     assert check(enclosed_forgeries.honest().write(tmp_path / "enclosed"))[0] is Outcome.VALID
     assert check(measure_forgeries.honest().write(tmp_path / "measures"))[0] is Outcome.VALID
+    assert check(softmax_pattern_forgeries.honest().write(tmp_path / "sums"))[0] is Outcome.VALID
 
 
 def test_a_proof_about_a_pattern_is_valid(tmp_path):

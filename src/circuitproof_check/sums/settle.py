@@ -13,10 +13,10 @@ from circuitproof_check.work import NUMBER, OBJECT, paid
 
 from .areas import Area, whole
 from .automaton import Automaton
-from .boxes import LeadSums, Masses, masses
+from .boxes import Box, LeadSums, masses
 from .cells import Cell, CellGraph, in_cells
 from .contributions import CellLeads, Contributions
-from .cuts import CutTree, CutWeights
+from .cuts import CutWeights
 from .rows import SummedHead, TokenRows, check_sums
 from .tables import Tables
 from .tree import PatternLeaf, SettledLeaf
@@ -61,25 +61,29 @@ class PatternSums:
     def settle(self, leaf: SettledLeaf) -> None:
         """Check that on every prompt of the leaf's area its candidate is decided."""
         check_sums(self._rows, leaf.where)
+        usual = CutWeights((1, 0) * self.heads)
         for ending in endings(leaf.area):
-            tables = self._tables.exponentials(ending.length, ending.last)
-            self._check_leads(leaf, ending, masses(ending.graph, tables))
+            place = f"{leaf.where}, {ending.length} tokens that end in {ending.last}"
+            for other, sums, box in self.leads(ending, leaf.winner):
+                is_shown = sums.closes(leaf.cuts.get(other, usual), box, leaf.where)
+                require("leads_are_shown_on_every_prompt", is_shown, place, other)
 
-    def _check_leads(self, leaf: SettledLeaf, ending: Ending, found: Masses) -> None:
-        graph, heads, winner = ending.graph, self._rows.heads, leaf.winner
-        base, usual = self._rows.base((ending.last, ending.length - 1)), default_cut(len(heads))
-        numbers = self._contributions.number(graph.cells)
+    def leads(self, ending: Ending, winner: int) -> Iterator[tuple[int, LeadSums, Box]]:
+        """Return for each other candidate the sums of the lead over it, with the first box."""
+        graph, heads = ending.graph, self._rows.heads
+        found = masses(graph, self._tables.exponentials(ending.length, ending.last))
+        base, numbers = (
+            self._rows.base((ending.last, ending.length - 1)),
+            self._contributions.number(graph.cells),
+        )
         spend(self.places * (OBJECT + NUMBER * len(heads) * (2 + len(numbers))))
         rows = [self._leads(head, numbers, graph.cells, winner) for head in heads]
-        place = f"{leaf.where}, {ending.length} tokens that end in {ending.last}"
         for other in range(self.places):
             if other != winner:
                 leads = [[cell[other] for cell in row] for row in rows]
                 box = tuple((min([c.lowest for c in row]), max([c.highest for c in row])) for row in leads)
                 ahead = base.midpoints[winner] - base.midpoints[other] - 2 * base.radius
-                sums = LeadSums(graph, heads, found, leads, ahead, self._rows.precision)
-                is_shown = sums.closes(leaf.cuts.get(other, usual), box, leaf.where)
-                require("leads_are_shown_on_every_prompt", is_shown, place, other)
+                yield other, LeadSums(graph, heads, found, leads, ahead, self.precision), box
 
     def _leads(
         self, head: SummedHead, numbers: Sequence[int], cells: Sequence[Cell], winner: int
@@ -87,11 +91,6 @@ class PatternSums:
         spend(NUMBER * len(cells))
         pairs = zip(numbers, cells, strict=True)
         return [self._contributions.leads(head, number, cell, winner) for number, cell in pairs]
-
-
-def default_cut(heads: int) -> CutTree:
-    """Return the weights of a leaf that names none."""
-    return CutWeights((1, 0) * heads)
 
 
 def endings(area: Area) -> Iterator[Ending]:
