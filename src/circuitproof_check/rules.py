@@ -1,7 +1,7 @@
 """Rules that answer a prompt while it is read: only openers, and rules with states over the sequence.
 
-What is known after some tokens is a tuple of small numbers. Where the answer turns on the last token, a prompt
-is read once for each token that may be last, and only the reading that guessed it counts.
+What is known after some tokens is a tuple of small numbers. Where the answer turns on the last token, a
+prompt is read once for each token that may be last, and only the reading that guessed it counts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -182,7 +182,7 @@ def answers_of(rule: SequenceRule, prompts: Iterable[tuple[int, ...]], where: st
                 seen = rule.see(seen, token)
             label = rule.label(seen) if rule.is_guessed(seen) else label
         require("rules_answer_each_prompt", label is not None, where, f"prompt {number}", prompt)
-        found += label[:1] if label else ()
+        found.append(label[0] if label else ABSENT)
     return tuple(found)
 
 

@@ -97,6 +97,7 @@ FREE: dict[str, str] = {
         remarks: _unedged 4
         summary: facts 3
         task: check_tokens
+        task: _check_possible 2
         task: _only_openers 6
         task: _read_answers 2
         task: _read_names
@@ -143,7 +144,7 @@ FREE: dict[str, str] = {
         patterns/rows: _joined 2
         patterns/runs: Runs._layers
         patterns/runs: Runs._read 2
-        patterns/runs: Runs._starts 3
+        patterns/runs: Runs._starts 4
         patterns/runs: World.holds
         patterns/values: Values.__init__
         patterns/values: Values._image
@@ -171,6 +172,7 @@ FREE: dict[str, str] = {
         sums/rows: TokenRows._contributed 2
         sums/rows: TokenRows._projected
         sums/settle: PatternSums.settle 2
+        rules: answers_of
     """,
     "who calls it has paid for what it goes through": """
         claim: _keys 4
@@ -196,6 +198,8 @@ FREE: dict[str, str] = {
         sums/boxes: LeadSums.price_of
         sums/cells: CellGraph.least 4
         regions/robustness: _Setting.positions
+        rules: _numbered
+        rules: read_rule
     """,
 }
 """Loops that nothing pays for, inside them or before them: how many of a function, by the reason."""

@@ -143,7 +143,7 @@ class _Cyclic(_OfTokens):
     def __post_init__(self) -> None:
         _OfTokens.__post_init__(self)
         if len(self.answers) <= 1:
-            raise DeclarationError(f"answer: the rule has the answers {self.answers}, want two or more")
+            raise DeclarationError(f"the rule has the answers {self.answers}, want two or more")
 
     def outputs(self) -> tuple[int, ...]:
         return self.answers
@@ -244,7 +244,7 @@ class StateMachine:
 
     def __post_init__(self) -> None:
         for fault in self._faults():
-            raise DeclarationError(f"answer: {fault}")
+            raise DeclarationError(f"{fault}")
 
     def classes(self) -> tuple[tuple[int, ...], ...]:
         return self.tokens

@@ -97,11 +97,11 @@ class RuleLabels:
 
     def __init__(self, rule: SequenceRule, longest: int) -> None:
         self.rule = rule
-        self._class_of = {token: k for k, members in enumerate(rule.classes()) for token in members}
+        self._classes = {token: k for k, members in enumerate(rule.classes()) for token in members}
         self._samples = (*(members[0] for members in rule.classes()), _UNLISTED)
         self._numbers: dict[RuleState, int] = {state: k for k, state in enumerate(rule.starts())}
         self.starts: tuple[LabelState, ...] = tuple(self._numbers.values())
-        self._steps: list[tuple[int, ...]] = []
+        self.steps: list[tuple[int, ...]] = []
         """For each state where each class leads; the last is of all tokens in none."""
         self._follow(longest)
         answers = [rule.answer(state) if rule.settled(state) else None for state in self._numbers]
@@ -122,7 +122,11 @@ class RuleLabels:
         return len(self._labels)
 
     def see(self, seen: int, token: int) -> LabelState:
-        return self._steps[seen][self._class_of.get(token, -1)]
+        return self.steps[seen][self.class_of(token)]
+
+    def class_of(self, token: int) -> int:
+        """Return the place of a token's class; that of tokens in none is the last."""
+        return self._classes.get(token, len(self._samples) - 1)
 
     def is_settled(self, seen: int) -> bool:
         """Say whether what a state supposed of the last token is so."""
@@ -147,7 +151,7 @@ class RuleLabels:
             known = len(self._numbers)
             for state in reached:
                 targets = [self.rule.step(state, sample) for sample in self._samples]
-                self._steps.append(tuple(self._number(target) for target in targets))
+                self.steps.append(tuple(self._number(target) for target in targets))
             self._refuse_many(position + 1, longest)
             reached = list(self._numbers)[known:]
 
@@ -168,9 +172,9 @@ class RuleLabels:
         is_changed = True
         while is_changed:
             is_changed = False
-            for state in reversed(range(len(self._steps))):
+            for state in reversed(range(len(self.steps))):
                 grown = found[state]
-                for target in self._steps[state]:
+                for target in self.steps[state]:
                     grown |= found[target]
                 is_changed |= grown != found[state]
                 found[state] = grown

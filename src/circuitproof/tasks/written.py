@@ -85,7 +85,7 @@ def _read_ruled(fields: Fields, alphabet: Alphabet, prompts: tuple[Prompt, ...],
     if not fields.has("candidates"):
         raise InputError(f"{fields.path('candidates')} is missing, want the tokens that the rule may answer")
     candidates = _candidates(fields, spelling, len(alphabet))
-    rule = read_written_rule(fields, spelling, candidates)
+    rule = read_written_rule((fields, "answer"), spelling, candidates)
     strata = tuple(
         "" if one is None else alphabet.text((one,)) for one in map(partial(rule_answer, rule), prompts)
     )
@@ -187,7 +187,7 @@ def _read_rules(
                 f"{fields.path('answer')} is a rule, by which prompts with one answer are a class; "
                 "leave answers and classes out"
             )
-        return read_written_rule(fields, spelling, candidates, sets), SameAnswer()
+        return read_written_rule((fields, "answer"), spelling, candidates, sets), SameAnswer()
     pairs = tuple(_read_pair(entry, where, spelling) for entry, where in fields.entries("answers"))
     openers = tuple(opener for opener, _ in pairs)
     classes = spelling.tokens(fields, "classes") if fields.has("classes") else openers

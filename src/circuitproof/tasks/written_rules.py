@@ -1,5 +1,7 @@
 """A rule over the sequence as a person writes it: `answer = "maximum"`, or a table with its parts."""
 
+from typing import cast as trust
+
 from circuitproof.errors import InputError
 from circuitproof.files.codec import Codec
 from circuitproof.files.reading import Fields, about, reading_part
@@ -11,12 +13,12 @@ _RULES = {rule.tag: rule for rule in SEQUENCE_RULES}
 
 
 def read_written_rule(
-    fields: Fields, spelling: Spelling, candidates: tuple[int, ...], sets: Sets | None = None
+    asked: tuple[Fields, str], spelling: Spelling, candidates: tuple[int, ...], sets: Sets | None = None
 ) -> SequenceRule:
-    """Read the rule at `answer`; what it leaves out are the candidates, in their order."""
-    if isinstance(fields.value("answer"), str):
-        return _made(fields, "answer", candidates, candidates)
-    with reading_part(fields, "answer") as part:
+    """Read the rule at a key of a table; what it leaves out are the candidates, in their order."""
+    if isinstance(asked[0].value(asked[1]), str):
+        return _made(*asked, candidates, candidates)
+    with reading_part(*asked) as part:
         if part.one_of("kind", _RULES) == StateMachine.tag:
             return _machine(part, spelling)
         of, answers = (
@@ -46,7 +48,7 @@ def _machine(part: Fields, spelling: Spelling) -> StateMachine:
 
 
 def _pair(entry: object, where: str, spelling: Spelling) -> tuple[int, int]:
-    match entry:
+    match trust("list[object]", entry) if isinstance(entry, list) else ():
         case [int() as state, answer] if not isinstance(state, bool):
             return state, spelling.token(answer, where)
         case _:

@@ -363,7 +363,7 @@ def idle(case: Case, evidence: object, claimed: Property) -> None:
 
 
 def check_prompts(case: Case) -> None:
-    """Demand that all prompts of a pattern have one label, and that those shown are of the pattern."""
+    """Demand that all prompts of a pattern have a label, and that those shown are of the pattern."""
     if case.claim.declared is not None:
         world = _walks(case.forward).world
         for number, prompt in enumerate(case.claim.prompts):
@@ -372,7 +372,7 @@ def check_prompts(case: Case) -> None:
             is_labelled = sums_of(case).automaton.is_labelled
         else:
             is_labelled = all(step.label is not None for _, step in _ends(case))
-        require("patterns_have_one_opener", is_labelled, "pattern")
+        require("prompts_of_patterns_have_labels", is_labelled, "pattern")
 
 
 def shortest(case: Case) -> int:
