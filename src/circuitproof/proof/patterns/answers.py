@@ -59,6 +59,7 @@ def _answered(claim: Claim, effort: Effort, world: SummedWorld | None) -> Batter
     tokens, cells = prover.memo.tokens().union(*domain.prompts), prover.memo.cells
     if world is not None:
         tokens, cells = tokens | world.tokens(), cells + world.computed
+    claim = replace(claim, properties=tuple(answer.prop for answer in answers))
     return Battery(claim, answers, domain, folded, cells, frozenset(tokens))
 
 
