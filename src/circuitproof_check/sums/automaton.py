@@ -139,14 +139,14 @@ class Automaton:
         """Return what is to come a token earlier: nodes with the same edges are of one class."""
         into, found = self._nodes.into, _Level({}, [])
         reaching: set[int] = set()
-        for node in paid(level.classes, NUMBER):
-            reaching.update(paid(into[node]))
+        for node in paid(level.classes):
+            reaching.update(paid(into[node], 1))
         numbers: dict[tuple[tuple[int, tuple[int, ...]], ...], int] = {}
         for node in sorted(paid(reaching, NUMBER)):
             groups: dict[int, list[int]] = {}
-            for target, atoms in paid(self._nodes.moves[node], NUMBER).items():
+            for target, atoms in paid(self._nodes.moves[node]).items():
                 if target in level.classes:
-                    groups.setdefault(level.classes[target], []).extend(paid(atoms))
+                    groups.setdefault(level.classes[target], []).extend(paid(atoms, 1))
             name = tuple(
                 sorted((group, tuple(sorted(atoms))) for group, atoms in paid(groups, OBJECT).items())
             )

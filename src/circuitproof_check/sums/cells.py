@@ -62,10 +62,10 @@ def in_cells(graph: Graph) -> CellGraph:
 def _alike(edges: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[int, ...]]:
     """Return the tokens of edges in parts, by the edges that have all of a part."""
     having: dict[int, tuple[int, ...]] = {}
-    for number, tokens in enumerate(paid(edges, NUMBER)):
-        for token in paid(tokens, NUMBER):
+    for number, tokens in enumerate(paid(edges)):
+        for token in paid(tokens):
             having[token] = (*having.get(token, ()), number)
     parts: dict[tuple[int, ...], list[int]] = {}
-    for token in sorted(paid(having, NUMBER)):
+    for token in sorted(paid(having)):
         parts.setdefault(having[token], []).append(token)
     return {numbers: tuple(paid(tokens)) for numbers, tokens in paid(parts, NUMBER).items()}

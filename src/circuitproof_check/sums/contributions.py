@@ -59,7 +59,8 @@ def _found(head: SummedHead, cell: Cell, winner: int) -> list[CellLeads]:
     position, tokens = cell
     spend(NUMBER * len(tokens))
     rows = [head.contributions[token, position] for token in tokens]
-    spend(len(rows[0].midpoints) * (3 * NUMBER + 4 * len(rows)))
+    places, bits = len(rows[0].midpoints), max(row.bits for row in rows)
+    spend(places * (2 * NUMBER + (4 + bits // 50) * len(rows)))
     low = [row.midpoints[winner] - 2 * row.radius for row in rows]
     high = [row.midpoints[winner] + 2 * row.radius for row in rows]
     found: list[CellLeads] = []

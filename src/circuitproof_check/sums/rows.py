@@ -62,6 +62,8 @@ class TokenRows:
         self._queries: dict[tuple[int, Pair], RowBall] = {}
         self._bases: Rows = {}
         self._unbiased: list[AffineMap] = []
+        self.bits = precision
+        """How many the longest number has that a token adds to a logit."""
 
     def add(self, pairs: Sequence[Pair]) -> None:
         """Compute keys and contributions of pairs; those that are known are left out."""
@@ -72,6 +74,7 @@ class TokenRows:
                 head.keys.update(zip(fresh, self._projected(head, "key", fresh, inputs), strict=True))
                 contributed = self._contributed(head, inputs)
                 head.contributions.update(zip(fresh, contributed, strict=True))
+                self.bits = max(self.bits, *(row.bits for row in contributed))
 
     def query(self, head: SummedHead, pair: Pair) -> RowBall:
         """Return the query of a head at a pair, which stands last."""

@@ -78,12 +78,14 @@ class PatternSums:
         )
         spend(self.places * (OBJECT + NUMBER * len(heads) * (2 + len(numbers))))
         rows = [self._leads(head, numbers, graph.cells, winner) for head in heads]
+        largest = max((cell.highest for row in found for cell in row), default=0)
+        bits = largest.bit_length() + max(self._rows.bits, base.bits)
         for other in range(self.places):
             if other != winner:
                 leads = [[cell[other] for cell in row] for row in rows]
                 box = tuple((min([c.lowest for c in row]), max([c.highest for c in row])) for row in leads)
                 ahead = base.midpoints[winner] - base.midpoints[other] - 2 * base.radius
-                yield other, LeadSums(graph, heads, found, leads, ahead, self.precision), box
+                yield other, LeadSums(graph, heads, found, leads, ahead, self.precision, bits), box
 
     def _leads(
         self, head: SummedHead, numbers: Sequence[int], cells: Sequence[Cell], winner: int
