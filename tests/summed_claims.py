@@ -54,7 +54,11 @@ def drawn(seed, most_heads=1):
     known = EnclosedNumbers(128)
     found = fold(frozen, candidates, [circuit], list(first.values()), arithmetic=known).of(circuit)
     answers = {opener: candidates[one.leader] for opener, one in zip(first, found, strict=True)}
-    return frozen, circuit, task_of(text, candidates, tuple((opener, answers.get(opener, 0)) for opener in (0, 1)))
+    return (
+        frozen,
+        circuit,
+        task_of(text, candidates, tuple((opener, answers.get(opener, 0)) for opener in (0, 1))),
+    )
 
 
 def claim_of(seed, properties, most_heads=1):

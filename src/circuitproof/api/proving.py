@@ -70,7 +70,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     pattern is proved; `measure_floats` runs torch too, on a `device` as in `extract`.
 
     Refuted and undecided are answers. Errors are a `CircuitproofError`: `InputError`, `DeclarationError`,
-    `NotExactError` (what has no exact value where one is needed), `NumericError` (NaN weights) or `OutputError`.
+    `NotExactError` (no exact value where one is wanted), `NumericError` (NaN weights) or `OutputError`.
 
         cp.verify(model, "quotes", circuit, epsilon="1/100").verdict is cp.Verdict.PROVED
     """

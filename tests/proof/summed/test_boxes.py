@@ -57,7 +57,9 @@ def test_the_checker_accepts_cuts(tmp_path, seed):
     """It closes each box by itself, and knows no reason why it was cut there."""
     label, leads = next((label, leads) for label, leads in everything(seed) if shown(leads, UNHURRIED).trees)
     battery = prove(with_answer(claim_of(seed, (Accuracy(),), 4), label, leads.winner), Effort(listed=1))
-    cuts = [tree for leaf in _leaves(battery.answers[0].evidence) if isinstance(leaf, Led) for tree in leaf.cuts]
+    cuts = [
+        tree for leaf in _leaves(battery.answers[0].evidence) if isinstance(leaf, Led) for tree in leaf.cuts
+    ]
     assert cuts
     write_bundle(tmp_path / "bundle", battery)
     report = inspect(tmp_path / "bundle", Beside(operations=10**9))
@@ -66,7 +68,12 @@ def test_the_checker_accepts_cuts(tmp_path, seed):
 
 def test_some_tree_cuts_a_box():
     """Weights alone do not always do."""
-    found = [tree for seed in SEEDS for _, leads in everything(seed) for tree in shown(leads, UNHURRIED).trees.values()]
+    found = [
+        tree
+        for seed in SEEDS
+        for _, leads in everything(seed)
+        for tree in shown(leads, UNHURRIED).trees.values()
+    ]
     assert any(isinstance(tree, Cut) for tree in found)
 
 

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -7,7 +8,6 @@ from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.models.operators import Attention, LayerNorm
 from circuitproof.proof.patterns.regions import UnsettledError
 from circuitproof.proof.summed.outline import outline
-from fractions import Fraction
 from hand_models import freeze
 from models import random_model
 from summed_claims import SOFT
@@ -23,7 +23,14 @@ def of(*edges, sizes=SOFT):
 
 def test_heads_of_any_layer_that_read_local_nodes_are_summed():
     """What an MLP makes of embeddings is as local as they are."""
-    found = of("embed -> mlp 0", "mlp 0 -> head 1.0", "embed -> head 0.1", "head 0.1 -> logits", "head 1.0 -> logits", "mlp 0 -> logits")
+    found = of(
+        "embed -> mlp 0",
+        "mlp 0 -> head 1.0",
+        "embed -> head 0.1",
+        "head 0.1 -> logits",
+        "head 1.0 -> logits",
+        "mlp 0 -> logits",
+    )
     assert found.heads == (Head(0, 1), Head(1, 0))
     assert found.local == (Mlp(0),)
     assert found.layers == (0, 1)

@@ -79,8 +79,11 @@ class Accuracy(Property):
             if fields.has(key):
                 is_text = isinstance(fields.value(key), str)
                 count = int(fields.rational(key)) if is_text else fields.integer(key)
-                return cls(least=count if key == "least" else None,
-                           exactly=count if key == "exactly" else None, is_of_pattern=is_text)
+                return cls(
+                    least=count if key == "least" else None,
+                    exactly=count if key == "exactly" else None,
+                    is_of_pattern=is_text,
+                )
         return cls(wrong=fields.integers("wrong"))
 
     def to_json(self) -> dict[str, Json]:
@@ -129,7 +132,9 @@ class Accuracy(Property):
         if isinstance(claim.task.domain, Pattern):
             return
         if self.exactly is not None:
-            raise InputError("of a list accuracy names the errors; say exactly how many are right of a pattern")
+            raise InputError(
+                "of a list accuracy names the errors; say exactly how many are right of a pattern"
+            )
         if wrong and not 0 <= wrong[0] <= wrong[-1] < size:
             raise InputError(f"prompt {wrong[-1]} is said to be wrong, the task has prompts 0 to {size - 1}")
         if len(wrong) == size:
@@ -156,7 +161,7 @@ class Accuracy(Property):
         return replace(answer, findings=replace(answer.findings, right=count), may_sharpen=may_sharpen)
 
     def answer_pattern(self, prover: "PatternProver") -> Answer:
-        """Count right prompts and wrong ones by regions; what is to be found is stated as well as it is known."""
+        """Count right prompts and wrong ones by regions; what is to be found is stated as it is known."""
         if self.wrong is not None:
             raise InputError("the wrong prompts of a pattern are found, never asked for; leave the list out")
         cover = prover.counted()
@@ -175,7 +180,11 @@ class Accuracy(Property):
             return replace(self, is_of_pattern=True)
         is_whole = tally.right + tally.wrong == size
         if is_whole and len(tally.shown_wrong) == tally.wrong:
-            return Accuracy(wrong=tuple(range(tally.wrong))) if tally.right else Accuracy(least=1, is_of_pattern=True)
+            return (
+                Accuracy(wrong=tuple(range(tally.wrong)))
+                if tally.right
+                else Accuracy(least=1, is_of_pattern=True)
+            )
         right = max(1, tally.right)
         if is_whole and tally.right:
             return Accuracy(exactly=right, is_of_pattern=True)

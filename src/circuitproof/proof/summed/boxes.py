@@ -157,9 +157,7 @@ class _Search:
         self.seen.update(seen)
         self.given_up.update(row for row in seen if self.pace.is_over or self.seen[row] > _MOST_BOXES)
         left = [
-            place
-            for place, box in enumerate(boxes)
-            if box.weights is None and box.row not in self.given_up
+            place for place, box in enumerate(boxes) if box.weights is None and box.row not in self.given_up
         ]
         upper = self.leads.limits(questions)
         new = list[_Box]()

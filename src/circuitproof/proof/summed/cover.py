@@ -1,4 +1,4 @@
-"""Covering a pattern by regions in which softmax heads let one candidate lead, and by prompts that are shown."""
+"""Covering a pattern by regions in which one candidate leads, and by prompts that are shown."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -124,7 +124,9 @@ class LeadCover:
     def _open(self, part: Part, leads: Leads, found: Shown) -> Covered:
         """Divide a region in which not every question is closed, or show its prompts."""
         size = part.region.size
-        if size <= min(_FEW, self.effort.listed) or (size <= self.effort.listed and self.regions >= self.effort.regions):
+        if size <= min(_FEW, self.effort.listed) or (
+            size <= self.effort.listed and self.regions >= self.effort.regions
+        ):
             return self._looked_at(str(part), list(part.region.lattice.prompts(part.region.masks)))
         (seen,) = self._see([found.worst(leads)])
         if (broken := self._broken(seen)) is not None:

@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from circuitproof.proof.summed.lattice import TokenMask
 from circuitproof.circuits.graph import Head
+from circuitproof.proof.summed.lattice import TokenMask
 from circuitproof.proof.summed.least import Costs, Region, down, least_paths, leasts, path, through
 from circuitproof.proof.summed.tables import Bools, Floats, LengthTable, SummedTables
 
@@ -41,7 +41,7 @@ class Questions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Factor:
-    """What an exponential of a head is multiplied with: by question, slope times what it adds, and a shift."""
+    """What an exponential of a head is multiplied with: by question, a slope times what it adds, a shift."""
 
     slope: Floats
     shift: Floats
@@ -94,7 +94,9 @@ class Leads:
         for one in self.tables.contributions:
             middle, off = one.middle[: self.table.length], 2 * one.off[: self.table.length, :, None]
             lead = middle[:, :, self.winner, None] - middle
-            found.append(tuple(np.ascontiguousarray(np.moveaxis(side, 2, 0)) for side in (lead - off, lead + off)))
+            found.append(
+                tuple(np.ascontiguousarray(np.moveaxis(side, 2, 0)) for side in (lead - off, lead + off))
+            )
         return tuple(found)
 
     @cached_property
@@ -170,7 +172,9 @@ class Leads:
         assert found is not None  # noqa: S101  # questions are about prompts that are there
         return found
 
-    def overlooked(self, questions: Questions, weights: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    def overlooked(
+        self, questions: Questions, weights: Floats
+    ) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
         """Return prompts whose sums are about the least, what each weight counts there, and the lead there.
 
         All of it is about so: it says where to look, and decides nothing.
@@ -243,7 +247,8 @@ class Leads:
         size = np.abs(under * questions.low) + np.abs(over * upper)
         heads = range(len(self._sides))
         return [
-            _Factor((over - under)[:, head, None], shift[:, head, None], size[:, head, None]) for head in heads
+            _Factor((over - under)[:, head, None], shift[:, head, None], size[:, head, None])
+            for head in heads
         ]
 
     def limits(self, questions: Questions) -> Floats:
@@ -254,7 +259,9 @@ class Leads:
         return np.minimum(questions.high, -lead - rest + _SLACK * size)
 
 
-def masks_with(masks: Sequence[TokenMask | None], position: int, mask: TokenMask) -> tuple[TokenMask | None, ...]:
+def masks_with(
+    masks: Sequence[TokenMask | None], position: int, mask: TokenMask
+) -> tuple[TokenMask | None, ...]:
     """Return masks with those tokens alone at a position, of those that were there."""
     old = masks[position]
     new = mask if old is None else mask & old

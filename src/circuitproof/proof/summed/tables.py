@@ -171,7 +171,10 @@ class _Scored:
         """Return by how much some scores of a query may be off, from above."""
         asked, reach, one = self._lengths[0][query], self.queries.radii[query], 1 << self.precision
         found = [
-            _up(self.scale.numerator * (asked * off + length * reach + off * reach), one * self.scale.denominator)
+            _up(
+                self.scale.numerator * (asked * off + length * reach + off * reach),
+                one * self.scale.denominator,
+            )
             + 1
             for length, off in ((self._lengths[1][key], self.keys.radii[key]) for key in meant.tolist())
         ]
@@ -192,7 +195,9 @@ def _guard(spread: int, precision: int) -> int:
 
 
 def _empty(shape: tuple[int, ...]) -> HeadTable:
-    return HeadTable(np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape[0], np.int64))
+    return HeadTable(
+        np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape[0], np.int64)
+    )
 
 
 def _bounds(powers: Sequence[int], off: Floats, bits: int) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""A claim's pattern and circuit as the sums need them: lattices, last tokens, pairs, and tables of numbers."""
+"""A claim's pattern and circuit as sums need them: lattices, last tokens, pairs, and tables of numbers."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -76,9 +76,7 @@ class SummedWorld:
     def tables(self) -> SummedTables:
         """Return what all lengths share; the work has been allowed."""
         self.refuse_many()
-        rows = LocalRows(
-            self.claim.frozen, self.summed, self.claim.task.candidates, Enclose(self.precision)
-        )
+        rows = LocalRows(self.claim.frozen, self.summed, self.claim.task.candidates, Enclose(self.precision))
         there = np.zeros((self.labelled.pattern.longest, self.labelled.vocabulary), dtype=bool)
         for length, lattice in self.lattices.items():
             for last in lattice.last_tokens(lattice.free):
