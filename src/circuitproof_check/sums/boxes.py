@@ -10,7 +10,7 @@ from circuitproof_check.work import NUMBER, OBJECT
 
 from .cells import CellGraph
 from .contributions import CellLeads
-from .cuts import CutTree, CutWeights
+from .cuts import CutWeights, LeadTree
 from .rows import SummedHead
 from .tables import Exponentials
 
@@ -72,7 +72,7 @@ class LeadSums:
     bits: int
     """About how many an exponential has together with what its token adds."""
 
-    def closes(self, tree: CutTree, box: Box, where: str) -> bool:
+    def closes(self, tree: LeadTree, box: Box, where: str) -> bool:
         """Say whether a tree shows a lead in a box."""
         spend(OBJECT * (1 + len(box)))
         if isinstance(tree, CutWeights):

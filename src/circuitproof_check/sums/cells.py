@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 
-from .graphs import Graph
+from .graphs import PathGraph
 
-Cell = tuple[int, tuple[int, ...]]
+TokenCell = tuple[int, tuple[int, ...]]
 """A position and tokens that may stand there."""
 Move = tuple[int, int, tuple[int, ...]]
 """From which node to which an edge leads, and the places of its cells."""
@@ -17,7 +17,7 @@ Move = tuple[int, int, tuple[int, ...]]
 class CellGraph:
     """The cells, and the edges of each position."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[TokenCell, ...]
     starts: tuple[int, ...]
     layers: tuple[tuple[Move, ...], ...]
     tokens: int
@@ -38,9 +38,9 @@ class CellGraph:
         return min(best.values())
 
 
-def in_cells(graph: Graph) -> CellGraph:
+def in_cells(graph: PathGraph) -> CellGraph:
     """Return a graph with its tokens in cells."""
-    cells: list[Cell] = []
+    cells: list[TokenCell] = []
     layers: list[tuple[Move, ...]] = []
     tokens = 0
     for position, layer in enumerate(paid(graph.layers, OBJECT)):

@@ -12,7 +12,7 @@ from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 from .answers import leaves_of
 from .boxes import MOVE, TOKEN, length_of
 from .cuts import count_of_weights
-from .graphs import Graph
+from .graphs import PathGraph
 from .settle import PatternSums, sums_of
 from .tree import SettledLeaf, ShownLeaf
 
@@ -62,7 +62,7 @@ def work_of_leaves(case: Case, answers: Sequence[tuple[Property, object]]) -> Le
     return found
 
 
-def _count_of_pairs(graph: Graph) -> int:
+def _count_of_pairs(graph: PathGraph) -> int:
     spend(NUMBER * len(graph.layers))
     return sum(len(graph.standing(position)) for position in range(len(graph.layers)))
 

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 
 from circuitproof_check.work import NUMBER, paid
 
-Edges = dict[int, tuple[int, ...]]
+Branches = dict[int, tuple[int, ...]]
 """By the node that they lead to, the tokens that do."""
-Layer = dict[int, Edges]
+BranchLayer = dict[int, Branches]
 """The edges at a position, by the node that they come from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Graph:
+class PathGraph:
     """At least one prompt, with as many tokens as there are layers; each is one path from a start."""
 
     starts: tuple[int, ...]
-    layers: tuple[Layer, ...]
+    layers: tuple[BranchLayer, ...]
 
     def count(self) -> int:
         """Return how many prompts there are."""
@@ -50,11 +50,11 @@ class Graph:
             tokens += max(sum(map(len, paid(found).values())) for found in layer.values())
         return edges, tokens
 
-    def within(self, position: int, tokens: Container[int]) -> "Graph | None":
+    def within(self, position: int, tokens: Container[int]) -> "PathGraph | None":
         """Return the prompts that have one of some tokens at a position, if there are any."""
-        kept: Layer = {}
+        kept: BranchLayer = {}
         for node, edges in paid(self.layers[position], NUMBER).items():
-            left: Edges = {}
+            left: Branches = {}
             for target, listed in paid(edges).items():
                 chosen = tuple(token for token in paid(listed) if token in tokens)
                 if chosen:
@@ -66,11 +66,11 @@ class Graph:
         return _pruned(self.starts, layers)
 
 
-def _pruned(starts: Sequence[int], layers: list[Layer]) -> Graph | None:
+def _pruned(starts: Sequence[int], layers: list[BranchLayer]) -> PathGraph | None:
     """Return the graph without edges on which there is no prompt."""
     alive: set[int] | None = None
     for place in range(len(layers) - 1, -1, -1):
-        layer, kept = paid(layers[place]), dict[int, Edges]()
+        layer, kept = paid(layers[place]), dict[int, Branches]()
         for node, edges in layer.items():
             is_whole = alive is None or all(target in alive for target in paid(edges))
             left = edges if is_whole else {to: one for to, one in edges.items() if alive and to in alive}
@@ -82,4 +82,4 @@ def _pruned(starts: Sequence[int], layers: list[Layer]) -> Graph | None:
     for place, layer in enumerate(paid(layers, NUMBER)):
         kept = {node: edges for node, edges in paid(layer).items() if node in reached}
         layers[place], reached = kept, {target for edges in kept.values() for target in paid(edges)}
-    return Graph(begun, tuple(layers)) if begun else None
+    return PathGraph(begun, tuple(layers)) if begun else None
