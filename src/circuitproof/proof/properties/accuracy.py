@@ -30,7 +30,7 @@ from circuitproof.tasks.patterns import Pattern
 
 if TYPE_CHECKING:
     from circuitproof.proof.patterns.answers import PatternProver
-    from circuitproof.proof.summed.cover import Tally
+    from circuitproof.proof.summed.cover import RightTally
 
 _TOLD = 12
 """So many wrong prompts at most are named in words."""
@@ -174,7 +174,7 @@ class Accuracy(Property):
         is_met = int(isinstance(outcome, Proved))
         return Answer(said, outcome, 1, is_met, findings, may_sharpen=cover.is_blurred)
 
-    def _of_pattern(self, tally: "Tally", size: int) -> "Accuracy":
+    def _of_pattern(self, tally: "RightTally", size: int) -> "Accuracy":
         """Return what is claimed of a pattern: what was asked, or as much as was found."""
         if not self.is_to_be_found:
             return replace(self, is_of_pattern=True)
@@ -190,7 +190,7 @@ class Accuracy(Property):
             return Accuracy(exactly=right, is_of_pattern=True)
         return Accuracy(least=right, is_of_pattern=True)
 
-    def judged(self, tally: "Tally", size: int, evidence: "Cases | Replay | Open") -> PropertyOutcome:
+    def judged(self, tally: "RightTally", size: int, evidence: "Cases | Replay | Open") -> PropertyOutcome:
         """Return what counts say of a claim about a pattern."""
         least = self.least if self.exactly is None else self.exactly
         is_whole = tally.right + tally.wrong == size
