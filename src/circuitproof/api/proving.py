@@ -38,6 +38,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     properties: Sequence[str] = (),
     bounds: Sequence[str] = (),
     candidates: str | None = None,
+    position: int | None = None,
     ablation: AskedAblation = None,
     agrees_with: AnyCircuit | None = None,
     epsilon: Fraction | str | int | None = None,
@@ -63,7 +64,8 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     `epsilon` or a circuit. Without a `circuit`, all edges are kept. `out` is a new folder for a bundle;
     `detached` leaves the weights out of it, and whoever checks it gives the model.
 
-    `candidates="all"` lets every token be the answer, in place of the task's candidates.
+    `candidates="all"` lets every token be the answer, in place of the task's candidates;
+    `position` decides elsewhere than the task says, from the start of a prompt, or if negative from its end.
     `ablation` is "zero", "mean", "mean-all", what `cp.mean` or `cp.counterfactual` returns, or a file;
     `epsilon` a Fraction, an int or such as "1/100"; `at` a place such as "mlp 0 output"; `positions` "last",
     "all" or such as "0,3". `effort` and `deadline` (seconds) bound the search; `limits` asks which part of a
@@ -84,6 +86,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
         ablation=ablation,
         properties=_properties(properties, epsilon, agrees_with, opened, bounds),
         candidates=None if candidates is None else choice("candidates", candidates, AskedCandidates),
+        position=None if position is None else typed("position", position, int, "a whole number"),
         place=_perturbed(at, positions),
         effort=_effort(effort, Effort()),
         find_limits=limits,

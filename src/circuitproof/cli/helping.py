@@ -12,7 +12,17 @@ from circuitproof.errors import UsageError
 HELP = {"help_option_names": ["-h", "--help"]}
 """The flags that ask for help, for every command and for the list of them."""
 GROUPS = {
-    "Claim": ("model", "task", "circuit", "ablation", "properties", "bounds", "candidates", "agrees_with"),
+    "Claim": (
+        "model",
+        "task",
+        "circuit",
+        "ablation",
+        "properties",
+        "bounds",
+        "candidates",
+        "position",
+        "agrees_with",
+    ),
     "Robustness": ("epsilon", "at", "positions", "method", "budget"),
     "Patterns": ("pattern", "limits", "regions", "listed"),
     "Enclosed logits": ("precision",),

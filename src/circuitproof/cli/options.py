@@ -143,6 +143,10 @@ CandidatesOption = Annotated[
     AskedCandidates | None,
     Option("--candidates", help="With 'all', every token may be the answer. [default: the task's]"),
 ]
+PositionOption = Annotated[
+    int | None,
+    Option("--position", help="Decide at this position: 0 the first, -1 the last. [default: the task's]"),
+]
 Epsilon = Annotated[str | None, Option("--epsilon", help="The size of perturbations, such as 1/100.")]
 PatternText = Annotated[
     str | None,

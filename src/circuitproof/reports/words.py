@@ -65,6 +65,11 @@ def token_name(task: "AskedTask", token: int) -> str:
     return named(task.names, token)
 
 
+def answer_name(task: "AskedTask", answer: int) -> str:
+    """Return what people see of a candidate of a claim."""
+    return named(task.answer_names, answer)
+
+
 def prompt_text(task: "AskedTask", prompt: Prompt) -> str:
     """Return a prompt as what people see of its tokens."""
     return " ".join(token_name(task, token) for token in prompt)
@@ -74,7 +79,7 @@ def decision_text(task: "AskedTask", decision: Decision) -> str:
     """Return a decision: a candidate, those that tie, or that it is not known."""
     if isinstance(decision, NotKnown):
         return "not known"
-    return " = ".join(token_name(task, task.candidates[place]) for place in sorted(decision))
+    return " = ".join(answer_name(task, task.candidates[place]) for place in sorted(decision))
 
 
 def exact(value: Fraction) -> str:

@@ -175,7 +175,7 @@ def find_logits(
     spelling = TokenSpelling(frozen.declaration)
     kept = asked_circuit(circuit, frozen.graph)
     refuse_other_graph(frozen, kept)
-    asked = range(frozen.architecture.vocabulary) if candidates is None else map(spelling.token, candidates)
+    asked = range(frozen.architecture.predicted) if candidates is None else map(spelling.token, candidates)
     chosen = tuple(dict.fromkeys(asked))
     if not (prompts and chosen):
         raise UsageError("no logits are asked for; give at least one prompt, and one candidate if any")

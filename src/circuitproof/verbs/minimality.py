@@ -122,6 +122,7 @@ def find_minimum(  # noqa: PLR0913  # a search has these bounds
     refuse_existing(out)
     frozen = asked_model(model)
     asked = frozen.declaration.listed_task(task)
+    frozen = frozen.at(asked.position)
     every = space.within(frozen, asked)
     among = None if space.circuit is None else every
     if among is not None:

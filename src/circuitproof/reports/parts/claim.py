@@ -8,7 +8,7 @@ from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.elements import Element, el
 from circuitproof.reports.parts.section import facts, name, section
 from circuitproof.reports.regions import labelled_prompts
-from circuitproof.reports.words import ablation_words, edges_words, model_words, pattern_words, token_name
+from circuitproof.reports.words import ablation_words, answer_name, edges_words, model_words, pattern_words
 
 
 def claim(view: BundleView) -> Element:
@@ -49,7 +49,7 @@ def _arithmetic(bundle: OpenedBundle) -> str:
 
 def _candidates(view: BundleView) -> Element:
     task = view.bundle.task
-    first, *more = (el("bdi", token_name(task, token), class_="token") for token in task.candidates)
+    first, *more = (el("bdi", answer_name(task, one), class_="token") for one in task.candidates)
     return el("span", first, *(child for one in more for child in (", ", one)))
 
 
