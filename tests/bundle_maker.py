@@ -132,8 +132,8 @@ def shapes(size: dict[str, Any], programs: Iterable[str] = ()) -> dict[str, tupl
         "embed.position": (size["context"], width),
         "rotary.cos": (size["context"], size.get("rotary", 0) // 2),
         "rotary.sin": (size["context"], size.get("rotary", 0) // 2),
-        "logits.weight": (size["vocabulary"], width),
-        "logits.bias": (size["vocabulary"],),
+        "logits.weight": (size.get("outputs", size["vocabulary"]), width),
+        "logits.bias": (size.get("outputs", size["vocabulary"]),),
     }
     norms = ["logits.norm"]
     for layer in range(size["layers"]):
@@ -286,11 +286,16 @@ class Naive:
         self.prompt = prompt
 
     def logits(self) -> Fractions:
-        """Return the candidates' logits at the last position."""
-        residual = self.read("logits", "logits.norm", len(self.prompt) - 1)
+        """Return the candidates' logits where the claim decides."""
+        residual = self.read("logits", "logits.norm", self.decided())
         table = self.matrix("embed.token" if self.size["tied"] else "logits.weight")
-        bias = self.bias("logits.bias", self.size["vocabulary"])
+        bias = self.bias("logits.bias", self.size.get("outputs", self.size["vocabulary"]))
         return [_dot(table[token], residual) + bias[token] for token in self.candidates]
+
+    def decided(self) -> int:
+        """Return the position at which is decided: unless the task says another one, the last."""
+        position = self.bundle.claim["task"].get("position", -1)
+        return position if position >= 0 else len(self.prompt) + position
 
     def matrix(self, name: str) -> list[Fractions]:
         """Return the rows of a matrix."""

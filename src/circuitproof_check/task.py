@@ -154,10 +154,11 @@ def check_task(path: Path, task: object, domain: object, size: Architecture) -> 
     is_pattern, rows = "pattern" in about, items(about["prompts"], "domain")
     keys = ("name", "candidates", "answer", "relation")
     further = ("vocabulary", "names") if is_pattern else ("alphabet",)
-    told = [key for key in ("outputs", "position") if key in asked or key in declared]
+    told = [key for key in ("outputs", "position") if key in declared]
     fields(declared, where, *keys, "domain", *further, *told)
     is_declared = all(canonical(declared[key]) == canonical(asked[key]) for key in keys)
-    is_declared &= declared.get("position") == asked.get("position")
+    is_declared &= canonical(declared.get("position")) == canonical(asked.get("position"))
+    is_declared &= ("outputs" in declared) is ("outputs" in asked)
     require("task_is_the_declared", is_declared, where)
     wanted = {key: about[key] for key in (("pattern",) if is_pattern else ("prompts", "strata"))}
     require("domain_is_the_declared", canonical(declared["domain"]) == canonical(wanted), where)
