@@ -86,7 +86,8 @@ def test_the_layout_before_it_is_known_by_its_shapes(tmp_path):
     found = imported(tmp_path, {"original": settings, "layout": "W_E [d_model, vocab]"}, to_grokking(state))
     assert agree(our_logits(tmp_path / "model"), torch.from_numpy(lens_logits(state, config, TOKENS)))
     assert found.notes == (
-        "whether attention has a mask makes no difference: one layer, decided at the last position",
+        "whether attention has a mask is not said: at the last position of one layer it makes no difference; "
+        "decide nowhere else",
         "biases that it does not have are zeros",
         "not read of its configuration: lr",
     )
@@ -116,18 +117,15 @@ def test_stored_tables_of_positions_are_taken_as_they_are(tmp_path):
 
 
 @pytest.mark.parametrize("predicted", [6, 12])
-def test_tokens_that_are_only_read_or_only_predicted_have_rows_of_their_own(tmp_path, predicted):
-    """What is never predicted never wins; what is never read is embedded as zero."""
+def test_a_model_of_other_outputs_than_tokens_keeps_both(tmp_path, predicted):
+    """A classifier has fewer logits than tokens, another one more; no row is made up."""
     config = {**CONFIG, "d_vocab_out": predicted}
     state = lens_state(config)
     found = imported(tmp_path, config, state)
     ours, wanted = our_logits(tmp_path / "model"), torch.from_numpy(lens_logits(state, config, TOKENS))
-    assert agree(ours[:, :predicted], wanted)
-    assert torch.equal(ours[:, predicted:], torch.full((5, max(0, 9 - predicted)), -(2.0**100)).double())
-    which = (
-        "tokens from 6 on are read and never" if predicted < 9 else "tokens from 9 on are predicted and never"
-    )
-    assert any(note.startswith(which) for note in found.notes)
+    assert agree(ours, wanted)
+    assert found.declaration.architecture.outputs == predicted
+    assert f"it has {predicted} outputs and 9 tokens: no output is taken for a token" in found.notes
 
 
 def test_folded_norms_lacking_biases_and_unread_keys_are_named(tmp_path):

@@ -29,12 +29,16 @@ class PromptCells(Cells[Any]):
 
     def place(self, prompt: Prompt, length: int | None = None) -> Any:  # noqa: ANN401  # a place of the binding
         """Return where a prompt is decided, or the end of so many tokens of it."""
-        end = 1 + decided_at(len(prompt), self._position) if length is None else length
+        end = self.end(prompt) if length is None else length
         if not self._is_causal:
             return prompt, end - 1
         if self._pairs is None:
             return prompt[:end]
         return self._pairs.at(prompt, end)
+
+    def end(self, prompt: Prompt) -> int:
+        """Return after how many tokens a prompt is decided."""
+        return 1 + decided_at(len(prompt), self._position)
 
     def cells(self, variant: Variant, places: Sequence[Prompt]) -> tuple[int, tuple[int, ...]]:
         """Return a circuit's logits stage and the row of it that decides each prompt."""

@@ -169,19 +169,21 @@ class LensConfig:
     def mask(self, layers: int) -> tuple[Mask, tuple[str, ...]]:
         """Return the mask of attention, and what is to be said of it.
 
-        Of one layer only the last position is decided at, so that a mask makes no difference.
+        In one layer the last position reads everything, with a mask or without: where nothing is said of one,
+        a decision there is known, and a decision elsewhere is not.
         """
         key = "attention_dir"
         usual = "not said" if self.layout is GROKKING else _CAUSAL
         said = self.fields.text(key) if self.fields.has(key) else usual
         if said == _CAUSAL:
             return Mask.CAUSAL, ()
-        if layers == 1:
-            return Mask.CAUSAL, (
-                "whether attention has a mask makes no difference: one layer, decided at the last position",
-            )
         if said == _BOTH_WAYS:
             return Mask.NONE, ("attention has no mask: every position attends to all of the prompt",)
+        if layers == 1:
+            unknown = (
+                "whether attention has a mask is not said: at the last position of one layer it makes no"
+            )
+            return Mask.CAUSAL, (f"{unknown} difference; decide nowhere else",)
         raise InputError(
             f"{self.fields.path(key)} is {said!r}, want {_CAUSAL!r} or {_BOTH_WAYS!r}: in {layers} layers "
             "the last position reads what earlier ones may have seen of later ones"

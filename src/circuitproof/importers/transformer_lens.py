@@ -1,7 +1,7 @@
 """Models of TransformerLens, and of the code that it grew from, as model directories; no pickle is read.
 
 Everything that is done to a model is one of its notes: norms that were folded, biases that it lacks,
-coordinates in another order, tokens that are read but never predicted.
+coordinates in another order, logits of something else than tokens.
 """
 
 import re
@@ -78,7 +78,7 @@ class _LensSizes:
     vocabulary: int
     """How many tokens are read."""
     predicted: int
-    """How many tokens are predicted."""
+    """How many logits there are."""
     context: int
     width: int
     heads: int
@@ -110,8 +110,7 @@ def read_lens(theirs: StoredTensors, fields: Fields, where: str) -> Foreign:
     with about(fields.where):
         architecture = _architecture(theirs, config, sizes, scale)
     rotations = rotations_of(theirs, config, architecture)
-    tokens = (sizes.vocabulary, sizes.predicted)
-    reader = LensReader(theirs, config.layout, architecture, tokens, rotations, config.is_folded, where)
+    reader = LensReader(theirs, config.layout, architecture, rotations, config.is_folded, where)
     reader.refuse_unfit()
     notes = (
         *scaled,
@@ -182,7 +181,7 @@ def _architecture(
     has_scales = _has(theirs, config.layout, "logits.norm.scale")
     is_biased_output = _has(theirs, config.layout, "logits.bias")
     return Architecture(
-        vocabulary=max(sizes.vocabulary, sizes.predicted),
+        vocabulary=sizes.vocabulary,
         context=sizes.context,
         layers=sizes.layers,
         heads=sizes.heads,
@@ -195,10 +194,11 @@ def _architecture(
         activation=config.activation() if sizes.mlp_width else Relu(),
         tied=False,
         biases=bool(biases),
-        logit_bias=is_biased_output or sizes.predicted < sizes.vocabulary,
+        logit_bias=is_biased_output,
         rotary=(config.size("rotary_dim") or sizes.head_width) if config.is_rotary() else None,
         parallel=config.flag("parallel_attn_mlp"),
         mask=config.mask(sizes.layers)[0],
+        outputs=None if sizes.predicted == sizes.vocabulary else sizes.predicted,
     )
 
 

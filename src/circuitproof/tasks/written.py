@@ -128,7 +128,7 @@ def _read_templates(fields: Fields, spoken: Spoken) -> Task:
 def _tabled(
     fields: Fields, spoken: Spoken, domain: Domain, answers: tuple[int, ...], labels: Sequence[Hashable]
 ) -> Task:
-    """Return the task with these answers and classes; the candidates are the answers that occur."""
+    """Return the task with these answers and classes; candidates are all named outputs, or what occurs."""
     places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     for label, members in places_of(labels).items():
         if len(right := dict.fromkeys(answers[x] for x in members if x < len(answers))) > 1:
@@ -139,7 +139,7 @@ def _tabled(
     return Task(
         name=_name(fields),
         alphabet=spoken.alphabet,
-        candidates=tuple(dict.fromkeys(answers)),
+        candidates=tuple(dict.fromkeys(answers) if spoken.outputs is None else range(len(spoken.outputs))),
         domain=domain,
         answer=AnswerTable(answers),
         relation=ClassTable(tuple(places[label] for label in labels)),

@@ -9,6 +9,7 @@ from circuitproof.reports.elements import Element, el
 from circuitproof.reports.parts.section import facts, name, section
 from circuitproof.reports.regions import labelled_prompts
 from circuitproof.reports.words import ablation_words, answer_name, edges_words, model_words, pattern_words
+from circuitproof.tasks.domain import LAST
 
 
 def claim(view: BundleView) -> Element:
@@ -29,12 +30,17 @@ def claim(view: BundleView) -> Element:
         ),
         el(
             "p",
-            "The decision d(x) is the set of candidates of the largest logit that C computes at the last "
-            "token of x; P(x) is the right answer; x R x′ says that x and x′ must be decided alike. "
-            f"{_arithmetic(bundle)}",
+            "The decision d(x) is the set of candidates of the largest logit that C computes at "
+            f"{_place(task.position)} of x; P(x) is the right answer; x R x′ says that x and x′ must be "
+            f"decided alike. {_arithmetic(bundle)}",
         ),
         *(_property(answer.prop) for answer in bundle.answers),
     )
+
+
+def _place(position: int) -> str:
+    """Say where is decided: a negative position counts from the end."""
+    return "the last token" if position == LAST else f"position {position}"
 
 
 def _arithmetic(bundle: OpenedBundle) -> str:
