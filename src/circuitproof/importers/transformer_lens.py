@@ -34,6 +34,8 @@ from circuitproof.models.declaration import NO_PROGRAMS, Declaration
 from circuitproof.models.operators import Attention, NoNorm, Relu
 
 _BLOCK = re.compile(r"blocks\.([0-9]{1,4})\.")
+_WRAPPED = re.compile(r"(_orig_mod\.|module\.)*")
+"""What compiling and training on several devices put before every name."""
 _BIASES = (
     *(f"head.0.0.{role}.bias" for role in ("query", "key", "value")),
     *("attention.0.output.bias", "mlp.0.up.bias", "mlp.0.down.bias"),
@@ -48,7 +50,8 @@ def import_tl(source: Path, out: Path, config: Path | None = None) -> Foreign:
     folder = source if source.is_dir() else source.parent
     refuse_links(folder)
     fields = read_fields(folder / CONFIG if config is None else config)
-    with open_tensors(tensor_files(source) if source.is_dir() else [source]) as theirs:
+    files = tensor_files(source) if source.is_dir() else [source]
+    with open_tensors(files, lambda name: _WRAPPED.sub("", name, 1)) as theirs:
         foreign = read_lens(theirs, fields, str(source))
         write_foreign(foreign, out)
     return foreign
@@ -59,7 +62,8 @@ def from_live(model: Any, out: Path, config: Mapping[str, object] | None = None)
     is_state = isinstance(model, Mapping)
     if config is None and is_state:
         raise InputError("a state does not say what is computed with it; give config=model.cfg.to_dict()")
-    state = dict[str, object](model if is_state else model.state_dict())
+    found = dict[str, object](model if is_state else model.state_dict())
+    state = {_WRAPPED.sub("", name, 1): tensor for name, tensor in found.items()}
     given = _options(model.cfg) if config is None else config
     foreign = read_lens(tensors_in_memory(state), Fields(plain_config(given), "config"), "the model")
     write_foreign(foreign, out)
@@ -116,6 +120,7 @@ def read_lens(theirs: StoredTensors, fields: Fields, where: str) -> Foreign:
         *scaled,
         *config.mask(sizes.layers)[1],
         *(rotations.notes if rotations else ()),
+        *(config.activation_note() if sizes.mlp_width else ()),
         *reader.notes(),
         *widening_notes(theirs, reader.used()),
         *config.unread_note(),
