@@ -12,7 +12,7 @@ from circuitproof.tasks.domain import LAST, Domain, places_of
 from circuitproof.tasks.openers import listed_opener_task
 from circuitproof.tasks.pattern_text import parse_pattern
 from circuitproof.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
-from circuitproof.tasks.spelling import Spelling, pattern_spelling, spelling_of
+from circuitproof.tasks.spelling import Spelling, output_spelling, pattern_spelling, spelling_of
 from circuitproof.tasks.task import Task
 from circuitproof.tasks.templates import read_filled
 
@@ -27,7 +27,7 @@ def read_written(fields: Fields, model: Alphabet | None) -> Task:
     alphabet = _read_alphabet(fields, model)
     spelling = spelling_of(alphabet, is_text=fields.has("alphabet") and fields.value("alphabet") == _TEXT)
     names = Alphabet(fields.texts("outputs")) if fields.has("outputs") else None
-    answered = spelling if names is None else spelling_of(names, is_text=False)
+    answered = spelling if names is None else output_spelling(names)
     read = _read_templates if fields.has("templates") else _read_listed
     task = read(fields, Spoken(alphabet, names, spelling, answered))
     if fields.has("candidates"):
