@@ -465,6 +465,13 @@ def naive_row(lines: list[str], prompt: list[int], query: int) -> Fractions:
     return [Fraction(lines[-1] == "otherwise self" and key == query) for key in range(query + 1)]
 
 
+def row_digest(row: list[str]) -> str:
+    """Return the digest that may stand for a row of logits."""
+    terms = [Fraction(logit).as_integer_ratio() for logit in row]
+    spelled = [f'"{top}"' if bottom == 1 else f'"{top}/{bottom}"' for top, bottom in terms]
+    return digest(f"[{','.join(spelled)}]".encode())
+
+
 class Prover:
     """Writes honest answers from the naive forward pass."""
 

@@ -224,7 +224,7 @@ def _in_regions(case: Case, tree: dict[str, object]) -> Iterator[Decision]:
         yield from _in_regions(case, mapping(mapping(child, "evidence")["evidence"], "evidence"))
     for entry in items(tree.get("prompts", []), "evidence"):
         spend(NUMBER * len(case.claim.task.candidates))
-        yield case.decide(case.folds[integer(mapping(entry, "evidence")["fold"], "evidence")])
+        yield case.decide(case.referred[integer(mapping(entry, "evidence")["fold"], "evidence")])
     if "decision" in tree:
         yield frozenset({case.claim.task.candidates[integer(tree["decision"], "evidence")]})
 
