@@ -21,7 +21,7 @@ import bundle_maker as maker
 from bundle_twin import read_bundle
 from mutant_hunt import ACCEPTED, insist, judged, oracle, scratch
 from mutants import Mutant, all_mutants, is_swappable
-from random_claims import CYCLE, ProverAnswer, ask, ordinary
+from random_claims import CYCLE, ProverAnswer, ask, measure, ordinary, unmask
 
 KINDS = (
     "equivalence",
@@ -51,6 +51,7 @@ LEAVES = {
     ("eta", "fold", "prompt"): "perturbed replay",
     ("same",): "same digest",
     ("tensor",): "other digest",
+    ("evaluated",): "evaluation",
 }
 ENCLOSURES = {
     ("decided",): "enclosure",
@@ -449,6 +450,10 @@ def trial(seed: int) -> dict[str, Any]:
     asked = ask(seed)
     if seed % 3 == 2:  # a third of them
         ordinary(Random(f"ordinary {seed}"), asked)  # noqa: S311  # the same
+    if (drawn := Random(f"further {seed}")).random() < 0.15:  # noqa: S311  # the same
+        unmask(drawn, asked)
+    if drawn.random() < 0.25:
+        measure(drawn, asked)
     record: dict[str, Any] = {"seed": seed, "theme": asked.theme, "flaw": asked.flaw}
     record["is blurred"] = asked.radius is not None
     record["is enclosed"] = asked.is_enclosed
@@ -489,7 +494,7 @@ def weighed(draw: Random, found: ProverAnswer) -> dict[str, Any]:
     cut = [f"ablation: {ablation}", f"granularity: {circuit['granularity']}"]
     drawn = [
         f"arithmetic: {claim['arithmetic']}",
-        *(key for key in ("rotary", "parallel") if key in claim["architecture"]),
+        *(key for key in ("rotary", "parallel", "mask") if key in claim["architecture"]),
     ]
     drawn += ["detached"] if claim.get("detached") else []
     drawn += ["digests"] if any(isinstance(row, str) for row in certificate["folds"]) else []
