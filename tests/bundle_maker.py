@@ -470,6 +470,13 @@ def naive_row(lines: list[str], prompt: list[int], query: int) -> Fractions:
     return [Fraction(lines[-1] == "otherwise self" and key == query) for key in range(query + 1)]
 
 
+def row_digest(row: list[str]) -> str:
+    """Return the digest that may stand for a row of logits."""
+    terms = [Fraction(logit).as_integer_ratio() for logit in row]
+    spelled = [f'"{top}"' if bottom == 1 else f'"{top}/{bottom}"' for top, bottom in terms]
+    return digest(f"[{','.join(spelled)}]".encode())
+
+
 class Prover:
     """Writes honest answers from the naive forward pass."""
 
@@ -607,10 +614,10 @@ def on_ablation(bundle: Bundle, kind: str) -> list[str]:
 def on_property(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) -> list[str]:
     """Return the remarks on what is proved."""
     pairs = zip(bundle.claim["properties"], bundle.certificate["answers"], strict=False)
-    proved = [one["kind"] for one, other in pairs if other["verdict"] == "proved"]
+    proved = [one for one, other in pairs if other["verdict"] == "proved"]
     labels, kind = labels_of(bundle), claimed["kind"]
     is_constant, is_list = len({one for one, _ in labels}) == 1, "pattern" not in bundle.domain
-    is_equal = not {"equivalence", "subset minimality", "minimum"}.isdisjoint(proved)
+    is_equal = any(says_all_right(one, len(bundle.domain["prompts"])) for one in proved)
     ablation = bundle.claim["circuit"]["ablation"]
     is_zero = ablation == "zero"
     is_one_value = is_zero or ablation.get("over") == "all"
@@ -651,12 +658,23 @@ def on_property(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any])
             answers = [one for one, _ in labels]
             most = max(map(answers.count, answers))
             right = claimed["least"] if "least" in claimed else len(answers) - len(claimed["wrong"])
-            return [f"no better than a constant: {most}"] * (most >= right)
+            none = [best(Naive(bundle, [], prompt).logits()) for prompt in bundle.domain["prompts"]]
+            tokens, wanted = bundle.claim["task"]["candidates"], zip(none, answers, strict=True)
+            bare = sum({tokens[place] for place in one} == {answer} for one, answer in wanted)
+            said = [f"no better than a constant: {most}"] * (most >= right)
+            return said + ["decided without edges"] * (bare >= right)
         case "agreement":
             both, prompts = (bundle.claim["circuit"]["edges"], claimed["edges"]), bundle.domain["prompts"]
             own, other = ([Naive(bundle, edges, p).logits() for p in prompts] for edges in both)
             return constant + ["same logits"] * (is_list and own == other)
     return of_lesion(bundle.claim, claimed)
+
+
+def says_all_right(claimed: dict[str, Any], count: int) -> bool:
+    """Say whether a property says of all of so many prompts that they are decided right."""
+    if claimed["kind"] == "accuracy":
+        return claimed.get("least") == count or claimed.get("wrong") == []
+    return claimed["kind"] in ("equivalence", "subset minimality", "minimum")
 
 
 def of_lesion(claim: dict[str, Any], claimed: dict[str, Any]) -> list[str]:

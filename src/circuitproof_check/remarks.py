@@ -62,7 +62,7 @@ def _of_prompts(claim: Claim) -> list[str]:
 def _of_property(case: Case, claimed: Property, proved: Sequence[Property], evidence: object) -> list[str]:
     labels = walk.labels(case)
     is_constant = len({answer for answer, _ in labels}) == 1
-    is_equivalent = any(one.kind in ("equivalence", *_SIZES) for one in proved)
+    is_equivalent = any(_implies_equivalence(case, one) for one in proved)
     match claimed.kind:
         case "equivalence":
             return _if("constant answer", is_constant) + _unedged(case, evidence)
@@ -100,13 +100,47 @@ def _if(remark: str, applies: object) -> list[str]:
     return [remark] if applies else []
 
 
-def _of_counted(case: Case, claimed: Property) -> list[str]:
-    """Remark that one answer is right of as many prompts, or that nothing could be lost."""
+def _implies_equivalence(case: Case, claimed: Property) -> bool:
+    """Say whether it is said of every prompt that its right answer is decided."""
     if claimed.kind == "accuracy":
-        most = max(Counter(paid(case.claim.task.answers, NUMBER)).values())
-        right = claimed.counted.least or len(case.claim.prompts) - len(claimed.counted.listed)
-        return _if(f"no better than a constant: {most}", most >= right)
-    return _if("whole model", claimed.kind == "recovered difference" and _is_whole(case))
+        return _said_right(case, claimed) == len(case.claim.prompts)
+    return claimed.kind in ("equivalence", *_SIZES)
+
+
+def _said_right(case: Case, claimed: Property) -> int:
+    """Return how many prompts an accuracy says to be right."""
+    return claimed.counted.least or len(case.claim.prompts) - len(claimed.counted.listed)
+
+
+def _of_counted(case: Case, claimed: Property) -> list[str]:
+    """Remark that one answer or no edge is right of as many prompts, or that nothing could be lost, or won."""
+    if claimed.kind == "accuracy":
+        most, right = max(Counter(paid(case.claim.task.answers, NUMBER)).values()), _said_right(case, claimed)
+        return _if(f"no better than a constant: {most}", most >= right) + _bare(case, right, most)
+    if claimed.kind != "recovered difference":
+        return []
+    last = logits_node(case.claim.architecture)
+    is_bare = all(target.reader != last for _, target in paid(case.claim.edges))
+    return _if("whole model", _is_whole(case)) + _if("no edges", is_bare)
+
+
+def _bare(case: Case, right: int, most: int) -> list[str]:
+    """Remark that without any edge no fewer prompts are right, or perhaps.
+
+    Under zero ablation all prompts have one decision then, which is right of `most` of them at most.
+    """
+    answers, is_zero = case.claim.task.answers, case.claim.ablation.is_zero
+    if is_zero:
+        found = [case.known(0, ())] * len(answers)
+    else:
+        case.prepare(())
+        found = [case.known(prompt, ()) for prompt in paid(range(len(answers)), NUMBER)]
+    pairs = zip(found, answers, strict=True)
+    known = sum(one == frozenset({answer}) for one, answer in paid(list(pairs)))
+    possible = most if is_zero and None in found else known + found.count(None)
+    if known >= right:
+        return ["decided without edges"]
+    return _if("perhaps decided without edges", possible >= right)
 
 
 def _of_size(claim: Claim, claimed: Property, evidence: object, *, is_constant: bool) -> list[str]:
@@ -224,7 +258,7 @@ def _in_regions(case: Case, tree: dict[str, object]) -> Iterator[Decision]:
         yield from _in_regions(case, mapping(mapping(child, "evidence")["evidence"], "evidence"))
     for entry in items(tree.get("prompts", []), "evidence"):
         spend(NUMBER * len(case.claim.task.candidates))
-        yield case.decide(case.folds[integer(mapping(entry, "evidence")["fold"], "evidence")])
+        yield case.decide(case.referred[integer(mapping(entry, "evidence")["fold"], "evidence")])
     if "decision" in tree:
         yield frozenset({case.claim.task.candidates[integer(tree["decision"], "evidence")]})
 

@@ -211,6 +211,10 @@ changed(
 )
 changed("every_fold_is_referred_to", lambda b: b.certificate["folds"].append(["0", "0", "1"]))
 changed("folds_are_the_logits", lambda b: b.certificate["folds"][0].__setitem__(0, "-1000000"))
+changed(
+    "digests_are_of_the_logits",
+    lambda b: b.certificate["folds"].__setitem__(0, maker.row_digest(b.certificate["folds"][1])),
+)
 changed("splits_are_by_the_question", lambda b: answer(b, "invariance")["evidence"].update(split="edge"))
 changed("children_exhaust_the_split", lambda b: answer(b, "invariance")["evidence"]["children"].pop())
 changed("classes_are_decided_alike", lambda b: b.claim["task"]["relation"].update(classes=[0] * 8))

@@ -91,7 +91,7 @@ class OpenedBundle:
     pattern: Pattern | None
     answers: tuple[Answered, ...]
     folds: tuple[tuple[Fraction, ...], ...]
-    """Rows of exact logits, to which evidence refers by number."""
+    """Rows of exact logits, to which evidence refers by number; none of a bundle that was not judged."""
     precision: int | None
     """How precisely logits are enclosed, in bits; nothing where they are exact."""
 
@@ -101,8 +101,13 @@ class OpenedBundle:
         return EXACT if self.precision is None else EnclosedNumbers(self.precision, most=self.precision)
 
 
-def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:
-    """Read a bundle from the very bytes that the checker has judged, whatever the path holds by now."""
+def open_bundle(
+    path: Path, files: Mapping[str, bytes], folds: tuple[tuple[Fraction, ...], ...] = ()
+) -> OpenedBundle:
+    """Read a bundle from the very bytes that the checker has judged, whatever the path holds by now.
+
+    Its rows of exact logits are those that the checker computed: a certificate may hold their digests alone.
+    """
     claim, asked, certificate = (
         Fields(parse_json(files[name], str(path / name)), str(path / name))
         for name in (CLAIM, DOMAIN, CERTIFICATE)
@@ -124,7 +129,7 @@ def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:
         read_domain(asked),
         read_pattern(asked) if asked.has("pattern") else None,
         answers,
-        tuple(tuple(map(Fraction, row)) for row in certificate.text_rows("folds")),
+        folds,
         certificate.integer("precision") if certificate.has("precision") else None,
     )
 

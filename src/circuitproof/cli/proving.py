@@ -47,9 +47,9 @@ from circuitproof.solvers.choices import Asking, Branching, Engine
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from circuitproof.proof.claim import Claim
     from circuitproof.proof.effort import Pace
     from circuitproof.proof.properties.property import Property
+    from circuitproof.proof.verdict import Battery
     from circuitproof.verbs.minimality import Minimality
     from circuitproof.verbs.verification import PerturbationSite, Request, Verification
 
@@ -179,17 +179,17 @@ def _show_answers(
     if isinstance(found.floats, Unmeasured):
         show_note(f"no floats measured, which changes nothing of the answers: {found.floats.reason}")
     if not as_json and isinstance(request.model, Path):
-        _show_bound(found.bundle, request.model, found.battery.claim)
+        _show_bound(found.bundle, request.model, found.battery)
     raise Exit(EXIT_CODES[found.verdict])
 
 
-def _show_bound(bundle: Path | None, model: Path, claim: "Claim") -> None:
+def _show_bound(bundle: Path | None, model: Path, battery: "Battery") -> None:
     """Say how the checker is told to do more than it usually does, where that is needed."""
     if bundle is None:
         return
     from circuitproof.reports.checking_work import bound_needed
 
-    if (command := bound_needed(bundle, model, claim)) is not None:
+    if (command := bound_needed(bundle, model, battery)) is not None:
         show_note(f"checking this bundle is more work than the checker does unless told: {command}")
 
 
@@ -277,5 +277,5 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     if out is not None and not as_json:
         show_line(_written(found, out))
         if found.battery is not None:
-            _show_bound(found.bundle, model, found.battery.claim)
+            _show_bound(found.bundle, model, found.battery)
     raise Exit(EXIT_CODES[found.verdict])

@@ -106,7 +106,7 @@ def _remarked(battery: Battery) -> tuple[Answer, ...]:
         answers=answers,
         circuit=claim.circuit,
         programs=claim.frozen.programs,
-        is_equivalent=any(prop.implies_equivalence for prop in proved),
+        is_equivalent=any(prop.implies_equivalence(claim) for prop in proved),
         has_single_classes=len(answers) == claim.task.size,
         unedged=_unedged(battery),
         of_prompts=remarks_on_prompts(claim.circuit.ablation, battery.shown.prompts),

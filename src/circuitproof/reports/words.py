@@ -158,6 +158,7 @@ _REMARKS = {
     "decided without edges": "a circuit without any edge decides every prompt so",
     "one edge": "a circuit without any edge ignores its prompt, so only others of one edge had to be tried",
     "whole model": "the circuit lacks no edge that carries anything, so it is the model",
+    "no edges": "no edge leads to the logits, so that the circuit recovers nothing by definition",
     "tied prompts": "circuit and model both leave so many prompts undecided, by the same tie",
     "same logits": "both circuits have the same logits on every prompt: the edges that differ change nothing",
     "constant source": "the edge carries the same at every position of every prompt: it is a constant",

@@ -13,16 +13,17 @@ from circuitproof.files.reading import Fields
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import Decided, rightly_decided
 from circuitproof.proof.effort import Effort
+from circuitproof.proof.enclosed import NOT_KNOWN, Decision, Ternary
 from circuitproof.proof.evidence import Leaf, Replay, Replayed, make_leaf
 from circuitproof.proof.findings import Findings, RightCount
 from circuitproof.proof.fold import CandidateLogits, Folded
-from circuitproof.proof.known import Divided, decides, divide
+from circuitproof.proof.known import Divided, decides, divide, same
 from circuitproof.proof.properties.bounds import BoundedNumber, bounds_given
 from circuitproof.proof.properties.each_prompt import for_every_prompt, open_prompts
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Asked, Property, PropertyWords
 from circuitproof.proof.regions.disturbed import Point
-from circuitproof.proof.remarks import ConstantScore, Decisions, Remark, RemarkContext
+from circuitproof.proof.remarks import ConstantScore, Decisions, Plain, Remark, RemarkContext, perhaps
 from circuitproof.proof.verdict import Answer, Battery, Proved, Refuted
 from circuitproof.tasks.domain import Prompt
 
@@ -106,6 +107,13 @@ class Accuracy(Property):
     def unfound(self) -> "Accuracy":
         return Accuracy(wrong=()) if self.is_to_be_found else self
 
+    def implies_equivalence(self, claim: Claim) -> bool:
+        return self._said(claim) == claim.task.size
+
+    def _said(self, claim: Claim) -> int:
+        """Return how many prompts are said to be right."""
+        return self.least or claim.task.size - len(self.wrong or ())
+
     def obligations(self, claim: Claim) -> int:
         return claim.task.size if self.least is None else self.least
 
@@ -123,11 +131,12 @@ class Accuracy(Property):
         may_sharpen = self.is_to_be_found and bool(right.open)
         return replace(answer, findings=replace(answer.findings, right=count), may_sharpen=may_sharpen)
 
-    def remarks(self, battery: Battery, _grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
-        task = battery.claim.task
-        most = max(Counter(task.answers()).values())
-        said = self.least or task.size - len(self.wrong or ())
-        return (ConstantScore(most),) if most >= said else ()
+    def remarks(self, battery: Battery, grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
+        claim = battery.claim
+        most, said = max(Counter(claim.task.answers()).values()), self._said(claim)
+        is_no_better = (ConstantScore(most),) if most >= said else ()
+        is_enough = _is_right_without_edges(grounds.unedged, claim.task.decisions(), said)
+        return (*is_no_better, *perhaps(Plain.UNEDGED, is_enough))
 
     def against(self, prompts: Sequence[Decided]) -> str:
         if self.least is not None:
@@ -139,6 +148,20 @@ class Accuracy(Property):
 
     def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:
         return rightly_decided(claim, claim.circuit, prompts)
+
+
+def _is_right_without_edges(unedged: Sequence[Decision], right: Sequence[int], said: int) -> Ternary:
+    """Say whether what is decided without any edge, for all prompts or for each, is right so often."""
+    if len(unedged) not in {1, len(right)}:
+        return False
+    is_one = len(unedged) == 1
+    pairs = zip([*unedged] * len(right) if is_one else unedged, right, strict=True)
+    found = divide(same(one, frozenset({place})) for one, place in pairs)
+    if len(found.yes) >= said:
+        return True
+    most = max(Counter(right).values())
+    possible = most if is_one and found.open else len(found.yes) + len(found.open)
+    return NOT_KNOWN if possible >= said else False
 
 
 def _found(right: Divided) -> Accuracy:

@@ -45,7 +45,6 @@ class Fewest(Property):
 
     is_asked_of_solvers: ClassVar[bool] = False
     is_about_edges: ClassVar[bool] = True
-    implies_equivalence: ClassVar[bool] = True
 
     @abstractmethod
     def edges(self, claim: Claim, /) -> tuple[Edge, ...]:
@@ -54,6 +53,9 @@ class Fewest(Property):
     @abstractmethod
     def expected(self, claim: Claim, /) -> frozenset[Circuit]:
         """Return the circuits that are said to decide the task."""
+
+    def implies_equivalence(self, _claim: Claim) -> bool:
+        return True
 
     def tried_first(self, _claim: Claim, _circuits: Sequence[Circuit], /) -> tuple[Circuit, ...]:
         """Return those of the circuits that are most likely to refute it."""
