@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,solvers,report,docs,dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,solvers,report,cluster,docs,dev]'
 	$(BIN)/python -m compileall -q src
 	touch $(READY)
 

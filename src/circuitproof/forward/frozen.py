@@ -84,6 +84,10 @@ class Frozen:
     read: dict[str, Grid] = field(default_factory=dict[str, Grid], repr=False, compare=False)
     """The whole tensors read last."""
 
+    def __reduce__(self) -> tuple[type["Frozen"], tuple[Declaration, WeightFile]]:
+        """Leave to another process what it reads."""
+        return Frozen, (self.declaration, self.file)
+
     @property
     def architecture(self) -> Architecture:
         return self.declaration.architecture
