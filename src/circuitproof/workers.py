@@ -9,6 +9,7 @@ import signal
 import socket
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar, assert_never
 
-from circuitproof.errors import InputError, LostWorkerError, UsageError
+from circuitproof.errors import CircuitproofError, InputError, LostWorkerError, UsageError
 from circuitproof.extras import missing
 
 Shared = TypeVar("Shared")
@@ -147,14 +148,19 @@ def _in_processes(
         file = folder / "shared"
         file.write_bytes(_packed(shared, folder))
         tasks = (delayed(_run)(work, str(file), None, _packed(part, folder)) for part in parts)
-        pool = Parallel(count, return_as="generator", batch_size=1, max_nbytes=None)
+        found = Parallel(count, return_as="generator", batch_size=1, max_nbytes=None)(tasks)
         try:
-            yield from pool(tasks)
+            for one in found:
+                yield _told(one)
         except BrokenProcessPool as error:
             raise LostWorkerError(
                 "a worker process was killed, or died of a lack of memory, before its part was done; "
                 "ask for fewer --jobs or use a larger machine"
             ) from error
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # joblib's, of work that nobody waits for any more
+                found.close()
 
 
 def _on_cluster(
@@ -166,7 +172,9 @@ def _on_cluster(
     for start in range(0, len(parts), _WINDOW * count):
         window = parts[start : start + _WINDOW * count]
         name = f"{id(shared)} {time.time()}"
-        yield from _tried([delayed(_run)(work, name, content, _packed(part)) for part in window], count)
+        yield from map(
+            _told, _tried([delayed(_run)(work, name, content, _packed(part)) for part in window], count)
+        )
 
 
 def _tried(tasks: Sequence[Any], count: int, tries: int = _TRIES) -> list[Any]:
@@ -245,14 +253,32 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _run(work: Callable[[Any, Any], Result], name: str, content: bytes | None, part: bytes) -> Result:
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """What a part came to that failed: it is told in its turn, whichever fails first."""
+
+    error: CircuitproofError
+
+
+def _told(found: Result | _Failed) -> Result:
+    if isinstance(found, _Failed):
+        raise found.error
+    return found
+
+
+def _run(
+    work: Callable[[Any, Any], Result], name: str, content: bytes | None, part: bytes
+) -> Result | _Failed:
     """Do a part in a worker, which reads what is shared when it sees the first of its parts."""
     if name not in _kept:
         _kept.clear()
         folder = Path(name).parent if content is None else None
         shared = Path(name).read_bytes() if content is None else content
         _kept[name] = folder, pickle.loads(shared)  # noqa: S301  # ours, from the process that asks
-    return work(_kept[name][1], pickle.loads(part))  # noqa: S301  # the same
+    try:
+        return work(_kept[name][1], pickle.loads(part))  # noqa: S301  # the same
+    except CircuitproofError as error:
+        return _Failed(error)
 
 
 def _packed(content: object, folder: Path | None = None) -> bytes:
