@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from circuitproof.errors import DeclarationError
+from circuitproof.proof.fold_parts import compute_part
 from circuitproof.workers import clock
 
 
@@ -57,3 +58,10 @@ def begun(_shared, part):
     """Return the process at once for the first part, and never for others."""
     time.sleep(60 * bool(part))
     return os.getpid()
+
+
+def computed_slowly(task, part):
+    """Compute a part of a fold, but leave time to kill the process before."""
+    (Path(os.environ["WORKER_TASKS_STARTED"]) / f"{os.getpid()}").touch()
+    time.sleep(1)
+    return compute_part(task, part)
