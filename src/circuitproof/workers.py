@@ -15,6 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from copyreg import dispatch_table
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from math import inf
@@ -70,11 +71,11 @@ class Cluster:
         return host, int(port)
 
 
-Workers: TypeAlias = Serial | Processes | Cluster
+Division: TypeAlias = Serial | Processes | Cluster
 SERIAL: Final = Serial()
 
 
-def workers_of(jobs: int = 1, cluster: str | None = None) -> Workers:
+def workers_of(jobs: int = 1, cluster: str | None = None) -> Division:
     """Return who works where so many jobs or a cluster are asked for; what that lacks is told at once."""
     if cluster is None:
         asked = Processes(jobs)
@@ -107,7 +108,7 @@ def _refuse_silent(cluster: Cluster) -> None:
         ) from error
 
 
-def count_of(workers: Workers) -> int:
+def count_of(workers: Division) -> int:
     """Return how many parts are worked on at a time."""
     match workers:
         case Serial():
@@ -121,7 +122,7 @@ def count_of(workers: Workers) -> int:
 
 
 def mapped(
-    work: Callable[[Shared, Part], Result], shared: Shared, parts: Sequence[Part], workers: Workers
+    work: Callable[[Shared, Part], Result], shared: Shared, parts: Sequence[Part], workers: Division
 ) -> Iterator[Result]:
     """Return what the work makes of each part, in their order, as soon as it and those before are done.
 
@@ -142,13 +143,14 @@ def mapped(
 def _in_processes(
     work: Callable[[Shared, Part], Result], shared: Shared, parts: Sequence[Part], count: int
 ) -> Iterator[Result]:
-    from joblib import Parallel, delayed, parallel_config
-
-    with _running() as folder, parallel_config("loky", inner_max_num_threads=1, initializer=_begin):
+    joblib = import_module("joblib")
+    with _running() as folder:
         file = folder / "shared"
         file.write_bytes(_packed(shared, folder))
-        tasks = (delayed(_run)(work, str(file), None, _packed(part, folder)) for part in parts)
-        found = Parallel(count, return_as="generator", batch_size=1, max_nbytes=None)(tasks)
+        tasks = (joblib.delayed(_run)(work, str(file), None, _packed(part, folder)) for part in parts)
+        with joblib.parallel_config("loky", inner_max_num_threads=1, initializer=_begin):
+            pool = joblib.Parallel(count, return_as="generator", batch_size=1, max_nbytes=None)
+        found = pool(tasks)
         try:
             for one in found:
                 yield _told(one)
@@ -166,26 +168,22 @@ def _in_processes(
 def _on_cluster(
     work: Callable[[Shared, Part], Result], shared: Shared, parts: Sequence[Part], cluster: Cluster
 ) -> Iterator[Result]:
-    from joblib import delayed
-
+    joblib = import_module("joblib")
     count, content = _processors(cluster), _packed(shared)
+    name = f"{id(shared)} {time.time()}"
     for start in range(0, len(parts), _WINDOW * count):
         window = parts[start : start + _WINDOW * count]
-        name = f"{id(shared)} {time.time()}"
-        yield from map(
-            _told, _tried([delayed(_run)(work, name, content, _packed(part)) for part in window], count)
-        )
+        tasks = [joblib.delayed(_run)(work, name, content, _packed(part)) for part in window]
+        yield from map(_told, _tried(tasks, count))
 
 
 def _tried(tasks: Sequence[Any], count: int, tries: int = _TRIES) -> list[Any]:
     """Let a cluster do some tasks, and all of them again if it loses a worker on the way."""
-    from joblib import Parallel, parallel_config
-    from ray.exceptions import RayError
-
+    joblib = import_module("joblib")
     try:
-        with parallel_config("ray"):
-            return list(Parallel(count, batch_size=1)(tasks))
-    except RayError as error:
+        with joblib.parallel_config("ray"):
+            return joblib.Parallel(count, batch_size=1)(tasks)
+    except import_module("ray.exceptions").RayError as error:
         if tries > 1:
             return _tried(tasks, count, tries - 1)
         raise LostWorkerError(
@@ -196,8 +194,7 @@ def _tried(tasks: Sequence[Any], count: int, tries: int = _TRIES) -> list[Any]:
 
 def _processors(cluster: Cluster) -> int:
     """Return how many processors a cluster has; this process joins it when it is first asked."""
-    import ray
-
+    ray = import_module("ray")
     if not ray.is_initialized():
         handler = signal.getsignal(signal.SIGTERM)
         try:
@@ -206,9 +203,7 @@ def _processors(cluster: Cluster) -> int:
             raise InputError(f"the Ray cluster at {cluster.address} cannot be joined: {error}") from error
         finally:
             signal.signal(signal.SIGTERM, handler)  # which Ray has replaced
-        from ray.util.joblib import register_ray
-
-        register_ray()
+        import_module("ray.util.joblib").register_ray()
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
@@ -254,21 +249,21 @@ def _begin() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Failed:
+class _FailedPart:
     """What a part came to that failed: it is told in its turn, whichever fails first."""
 
     error: CircuitproofError
 
 
-def _told(found: Result | _Failed) -> Result:
-    if isinstance(found, _Failed):
+def _told(found: Result | _FailedPart) -> Result:
+    if isinstance(found, _FailedPart):
         raise found.error
     return found
 
 
 def _run(
     work: Callable[[Any, Any], Result], name: str, content: bytes | None, part: bytes
-) -> Result | _Failed:
+) -> Result | _FailedPart:
     """Do a part in a worker, which reads what is shared when it sees the first of its parts."""
     if name not in _kept:
         _kept.clear()
@@ -278,7 +273,7 @@ def _run(
     try:
         return work(_kept[name][1], pickle.loads(part))  # noqa: S301  # the same
     except CircuitproofError as error:
-        return _Failed(error)
+        return _FailedPart(error)
 
 
 def _packed(content: object, folder: Path | None = None) -> bytes:

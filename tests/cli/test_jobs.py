@@ -196,7 +196,8 @@ def test_a_cluster_that_loses_a_worker_writes_the_same_bytes(here, run, cluster,
     words = ["verify", *QUOTES, "--out", "together", "--cluster", cluster]
     text = (
         "import worker_tasks\nfrom circuitproof.proof import fold_parts\n"
-        "from circuitproof.cli.main import main\nfold_parts.compute_part = worker_tasks.computed_slowly; main()"
+        "from circuitproof.cli.main import main\n"
+        "fold_parts.compute_part = worker_tasks.computed_slowly\nmain()"
     )
     with subprocess.Popen([sys.executable, "-c", text, *words], stderr=subprocess.PIPE, text=True) as process:  # noqa: S603  # this program
         _await(lambda: len(list(started.iterdir())) >= 2, process)

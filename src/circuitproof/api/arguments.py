@@ -15,7 +15,7 @@ from circuitproof.errors import InputError
 from circuitproof.extras import missing
 from circuitproof.files.reading import Fields
 from circuitproof.proof.effort import UNHURRIED, Effort, Pace
-from circuitproof.workers import Serial, Workers, workers_of
+from circuitproof.workers import Division, Serial, workers_of
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -80,7 +80,7 @@ def paced(deadline: float | None, progress: Progress | None) -> Pace:
     return Pace(end, time.monotonic, progress or UNHURRIED.hear)
 
 
-def workers_at(jobs: int, cluster: str | None) -> Workers:
+def workers_at(jobs: int, cluster: str | None) -> Division:
     """Return who does the work: this process, several of them, or a cluster."""
     count = typed("jobs", jobs, int, "a whole number")
     return workers_of(count, None if cluster is None else typed("cluster", cluster, str, "HOST:PORT"))

@@ -24,7 +24,7 @@ from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.loading import load_task
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.checker import declared, run_checker
-from circuitproof.workers import SERIAL, Cluster, Workers, mapped
+from circuitproof.workers import SERIAL, Cluster, Division, mapped
 from circuitproof_check.main import UNHELD, Outcome, Report
 
 _UNHELD = "its bundle holds no weights: say where the model is, --where NAME=DIR"
@@ -147,7 +147,7 @@ def check_claims(
     file: ClaimsFile,
     folder: Path,
     *,
-    workers: Workers = SERIAL,
+    workers: Division = SERIAL,
     has_models: bool = True,
     hear: Callable[[str, int, int], None],
 ) -> tuple[CheckedClaim | UnprovedClaim, ...]:

@@ -14,7 +14,7 @@ from circuitproof.errors import ExitCode, InputError
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import to_json
 from circuitproof.proof.effort import UNHURRIED
-from circuitproof.workers import SERIAL, Workers
+from circuitproof.workers import SERIAL, Division
 
 _NUMBER = re.compile(r"\d+")
 _BROKEN = (ExitCode.FAILURE, ExitCode.INVALID)
@@ -122,7 +122,7 @@ def claims_on(
     folder: Path,
     hear: Callable[[str, int, int], None] = UNHURRIED.hear,
     *,
-    workers: Workers = SERIAL,
+    workers: Division = SERIAL,
 ) -> ClaimsOnModel:
     """Prove the claims of a file whose model is another one into `folder`, and judge them."""
     assert file.other is not None  # noqa: S101  # the caller names it
@@ -136,7 +136,7 @@ def claims_over(
     folder: Path,
     hear: Callable[[str, int, int], None],
     *,
-    workers: Workers = SERIAL,
+    workers: Division = SERIAL,
 ) -> ClaimsOverCheckpoints:
     """Prove and judge the claims of a file at every step; bad input is refused before anything is proved."""
     for file in files.values():

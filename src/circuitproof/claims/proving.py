@@ -28,7 +28,7 @@ from circuitproof.files.locked import claimed
 from circuitproof.files.records import write_record
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
-from circuitproof.workers import SERIAL, Serial, Workers, mapped
+from circuitproof.workers import SERIAL, Division, Serial, mapped
 
 Hear: TypeAlias = Callable[[str, int, int], None]
 """Is told which claim was proved last, how many are done, and of how many."""
@@ -57,7 +57,7 @@ class SettledClaim:
 
 
 def prove_claims(
-    file: ClaimsFile, out: Path, hear: Hear, *, workers: Workers = SERIAL, force: bool = False
+    file: ClaimsFile, out: Path, hear: Hear, *, workers: Division = SERIAL, force: bool = False
 ) -> tuple[SettledClaim, ...]:
     """Prove every claim of a file that is not proved in `out` yet; nothing else there is replaced.
 
@@ -94,7 +94,7 @@ def _prove_here(proof: ProofFolder, claim: Claim) -> None:
 
 
 def _prove_elsewhere(
-    asked: Sequence[tuple[ProofFolder, Claim]], workers: Workers, tell: Callable[[ProofFolder], None]
+    asked: Sequence[tuple[ProofFolder, Claim]], workers: Division, tell: Callable[[ProofFolder], None]
 ) -> None:
     """Let each claim be proved by a worker, and write what it found."""
     parts = [(claim, proof.claim.is_detached) for proof, claim in asked]

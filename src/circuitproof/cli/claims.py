@@ -25,7 +25,7 @@ from circuitproof.cli.options import AsJson, ClusterOption
 from circuitproof.cli.show import printing, show_json, show_line, show_note, show_result
 from circuitproof.cli.writing import guarded
 from circuitproof.files.replacing import Continued, OneFile
-from circuitproof.workers import Workers, workers_of
+from circuitproof.workers import Division, workers_of
 
 if TYPE_CHECKING:
     from circuitproof.claims.file import ClaimsFile, OtherModel
@@ -193,7 +193,7 @@ def _compared_with(where: list[str] | None, no_models: bool) -> Collection[str] 
 
 
 def _checked(
-    file: Path, proofs: Path | None, only: list[str] | None, workers: Workers, where: Collection[str] | None
+    file: Path, proofs: Path | None, only: list[str] | None, workers: Division, where: Collection[str] | None
 ) -> "Claims":
     """Check the claims of a file; `where` is nothing where bundles are not compared with models."""
     from circuitproof.claims.checking import check_claims

@@ -12,7 +12,7 @@ from typer import Argument, BadParameter, Option
 from circuitproof.cli.show import progress
 from circuitproof.errors import UsageError
 from circuitproof.files.replacing import Continued
-from circuitproof.workers import Workers
+from circuitproof.workers import Division
 
 if TYPE_CHECKING:
     from circuitproof.claims.checkpoints import ClaimsOnModel, ClaimsOverCheckpoints
@@ -54,7 +54,7 @@ class AskedAnew:
     where: Mapping[str, Path]
     only: Collection[str]
     instead_of: str | None
-    workers: Workers
+    workers: Division
 
 
 def checkpoints_asked(first: Path | None, further: Sequence[Path] | None) -> Sequence[Path]:

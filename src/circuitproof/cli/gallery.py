@@ -10,7 +10,7 @@ from circuitproof.cli.claims_anew import shown_claims
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import printing, show_line, show_result, show_table
 from circuitproof.files.replacing import Continued
-from circuitproof.workers import Workers, workers_of
+from circuitproof.workers import Division, workers_of
 
 if TYPE_CHECKING:
     from circuitproof.claims.results import Claims
@@ -51,7 +51,7 @@ def gallery(
     raise Exit(found.exit_code)
 
 
-def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, workers: Workers) -> "Claims":
+def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, workers: Division) -> "Claims":
     from circuitproof.claims.checking import check_claims
     from circuitproof.claims.proving import prove_claims
     from circuitproof.claims.results import Claims

@@ -25,7 +25,7 @@ from circuitproof.nn.checkpoint import load_model
 from circuitproof.proof.claim import is_unread
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.tasks.task import Task
-from circuitproof.workers import SERIAL, Serial, Workers
+from circuitproof.workers import SERIAL, Division, Serial
 
 THRESHOLDS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 """What is swept when nobody says otherwise, in nats."""
@@ -103,7 +103,7 @@ def extract(  # noqa: PLR0913  # what is looked for, how, and where it goes
     *,
     ablation: AskedAblation = None,
     device: Device = CPU,
-    workers: Workers = SERIAL,
+    workers: Division = SERIAL,
 ) -> Extraction:
     """Find circuits, choose one, and write it to `out`, if there is such a place, with the report beside."""
     refuse_existing(*(() if out is None else (out, report_path(out))))
@@ -137,7 +137,7 @@ def find_circuits(  # noqa: PLR0913, PLR0917  # what is looked for, how, and whe
     pace: Pace = UNHURRIED,
     ablation: Ablation = ZERO,
     device: Device = CPU,
-    workers: Workers = SERIAL,
+    workers: Division = SERIAL,
 ) -> Extraction:
     """Find circuits of a stored model on a task and choose one by the method's rule."""
     if device != CPU and not isinstance(workers, Serial):

@@ -20,7 +20,7 @@ from circuitproof.find.prune import Pruned, prune
 from circuitproof.nn.transformer import Transformer
 from circuitproof.proof.effort import Pace
 from circuitproof.tasks.task import Task
-from circuitproof.workers import SERIAL, Serial, Workers, clock, end_of, mapped
+from circuitproof.workers import SERIAL, Division, Serial, clock, end_of, mapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def sweep(
     order: Sequence[EdgeGroup],
     tolerances: Sequence[Tolerance],
     search: Search = Search.GREEDY,
-    workers: Workers = SERIAL,
+    workers: Division = SERIAL,
 ) -> tuple[CircuitCandidate, ...]:
     """Return the candidate of each tolerance, in the order given, as long as the meter has time.
 

@@ -21,7 +21,7 @@ from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, 
 from circuitproof.proof.verdict import Answer, Battery, Undecided, Verdict
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.patterns import Pattern
-from circuitproof.workers import SERIAL, Workers
+from circuitproof.workers import SERIAL, Division
 
 _TRIED = 4
 """On how many prompts a precision is tried before it is used on all of a longer list."""
@@ -99,7 +99,7 @@ def prove_also(battery: Battery, prop: LesionIdentity) -> Battery:
     return replace(answered, answers=_remarked(answered))
 
 
-def _remarked(battery: Battery, workers: Workers = SERIAL) -> tuple[Answer, ...]:
+def _remarked(battery: Battery, workers: Division = SERIAL) -> tuple[Answer, ...]:
     """Return the answers with their remarks, which only proofs have."""
     claim, answers = battery.claim, battery.claim.task.answers_by_class()
     proved = [answer.prop for answer in battery.answers if answer.verdict is Verdict.PROVED]
@@ -137,7 +137,7 @@ def remarks(
     return (*said, *of_prompts, *prop.late_remarks(), *perhaps(Plain.AS_MODEL, context.is_as_model))
 
 
-def _unedged(battery: Battery, workers: Workers) -> Sequence[Decision]:
+def _unedged(battery: Battery, workers: Division) -> Sequence[Decision]:
     """Return what the circuit without any edge decides: of one prompt, if cut edges carry nothing."""
     claim = battery.claim
     none = replace(claim.circuit, edges=frozenset[Edge]())
@@ -147,7 +147,7 @@ def _unedged(battery: Battery, workers: Workers) -> Sequence[Decision]:
     return tuple(one.decision for one in folded.of(none))
 
 
-def _is_as_model(battery: Battery, workers: Workers) -> Ternary:
+def _is_as_model(battery: Battery, workers: Division) -> Ternary:
     """Say whether a circuit has the model's logits although its cut edges carry something."""
     claim, prompts = battery.claim, battery.shown.prompts
     if isinstance(claim.circuit.ablation, Zero):

@@ -13,7 +13,7 @@ from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.enclosed import Enclosed, known_places
 from circuitproof.proof.fold_parts import BlockLogits, FoldTask, LogitsRow
 from circuitproof.tasks.domain import Prompt
-from circuitproof.workers import SERIAL, Workers
+from circuitproof.workers import SERIAL, Division
 
 
 class Fold:
@@ -102,7 +102,7 @@ def fold(
     pace: Pace = UNHURRIED,
     *,
     arithmetic: ExactNumbers = EXACT,
-    workers: Workers = SERIAL,
+    workers: Division = SERIAL,
 ) -> Folded[Fold]: ...
 
 
@@ -115,7 +115,7 @@ def fold(
     pace: Pace = UNHURRIED,
     *,
     arithmetic: ClaimArithmetic,
-    workers: Workers = SERIAL,
+    workers: Division = SERIAL,
 ) -> Folded[CandidateLogits]: ...
 
 
@@ -127,7 +127,7 @@ def fold(  # noqa: PLR0913  # a computation is all of this
     pace: Pace = UNHURRIED,
     *,
     arithmetic: ClaimArithmetic = EXACT,
-    workers: Workers = SERIAL,
+    workers: Division = SERIAL,
 ) -> Folded[CandidateLogits]:
     """Return the logits of every circuit on every prompt, circuit after circuit until time is over.
 

@@ -16,7 +16,7 @@ from circuitproof.proof.arithmetic import ClaimArithmetic, EnclosedRow, ExactFor
 from circuitproof.proof.blocks import PromptBlock, blocks
 from circuitproof.proof.effort import Pace
 from circuitproof.tasks.domain import Prompt
-from circuitproof.workers import Workers, clock, count_of, end_of, mapped
+from circuitproof.workers import Division, clock, count_of, end_of, mapped
 
 LogitsRow: TypeAlias = Row | EnclosedRow
 """The numbers of a row of logits: equal ones are kept and sent once."""
@@ -63,7 +63,7 @@ class FoldTask:
     end: float = inf
     """When a worker has to end."""
 
-    def divided(self, pace: Pace, workers: Workers) -> Iterator[BlockLogits]:
+    def divided(self, pace: Pace, workers: Division) -> Iterator[BlockLogits]:
         """Return all blocks: each worker computes those of one part."""
         parts = [] if pace.is_over else self._parts(count_of(workers))
         if len(parts) < 2:  # noqa: PLR2004  # nothing is divided

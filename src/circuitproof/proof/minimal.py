@@ -14,7 +14,7 @@ from circuitproof.proof.enclosed import NOT_KNOWN, Ternary
 from circuitproof.proof.fold import CandidateLogits, fold
 from circuitproof.proof.known import decides, divide
 from circuitproof.tasks.task import Task
-from circuitproof.workers import SERIAL, Workers
+from circuitproof.workers import SERIAL, Division
 
 _ANCHORS = 8
 """So many prompts are tried first; most circuits that are wrong are wrong on one of them."""
@@ -76,7 +76,7 @@ def search_minimum(  # noqa: PLR0913  # a search has these bounds
     among: Circuit | None = None,
     pace: Pace = UNHURRIED,
     arithmetic: ClaimArithmetic = EXACT,
-    workers: Workers = SERIAL,
+    workers: Division = SERIAL,
 ) -> FewestEdges:
     """Try all circuits of no edge, of one, of two, until some suffice; at most `most` edges each.
 
@@ -111,7 +111,7 @@ def _try_finely(  # noqa: PLR0913, PLR0917  # a search has these bounds
     circuits: Sequence[Circuit],
     pace: Pace,
     arithmetic: ClaimArithmetic,
-    workers: Workers,
+    workers: Division,
 ) -> tuple[tuple[Trial, ...], ClaimArithmetic]:
     """Try circuits, those that stay open in finer arithmetics, and return the last arithmetic too."""
     tried = try_circuits(frozen, task, circuits, pace, arithmetic=arithmetic, workers=workers)
@@ -133,7 +133,7 @@ def try_circuits(  # noqa: PLR0913  # a computation is all of this
     pace: Pace = UNHURRIED,
     *,
     arithmetic: ClaimArithmetic = EXACT,
-    workers: Workers = SERIAL,
+    workers: Division = SERIAL,
 ) -> tuple[Trial, ...]:
     """Return for each circuit a prompt that refutes it, or that it decides the task, if there is time."""
 
