@@ -27,7 +27,18 @@ GROUPS = {
     "Patterns": ("pattern", "limits", "regions", "listed"),
     "Enclosed logits": ("precision",),
     "Solvers": ("engine", "anchors", "seconds", "branches"),
-    "Output": ("deadline", "measure_floats", "device", "out", "detached", "as_json", "force", "help"),
+    "Output": (
+        "deadline",
+        "jobs",
+        "cluster",
+        "measure_floats",
+        "device",
+        "out",
+        "detached",
+        "as_json",
+        "force",
+        "help",
+    ),
 }
 """The options of the commands that have many, by what they are about."""
 _GROUPED = "verify"

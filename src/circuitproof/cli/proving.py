@@ -19,10 +19,12 @@ from circuitproof.cli.options import (
     BundleOut,
     CandidatesOption,
     CircuitFile,
+    ClusterOption,
     Deadline,
     DetachedOption,
     DeviceOption,
     Epsilon,
+    JobsOption,
     LimitsOption,
     ListedOption,
     MeasureFloats,
@@ -43,6 +45,7 @@ from circuitproof.files.devices import DeviceChoice
 from circuitproof.proof.effort import Effort, Method
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.solvers.choices import Asking, Branching, Engine
+from circuitproof.workers import workers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +85,8 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     ablation: Ablated = None,
     measure_floats: MeasureFloats = False,
     device: DeviceOption = DeviceChoice.CPU,
+    jobs: JobsOption = 1,
+    cluster: ClusterOption = None,
     out: BundleOut = None,
     detached: DetachedOption = False,
     as_json: AsJson = False,
@@ -100,14 +105,14 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         ablation=ablation,
         properties=_properties(properties, epsilon, agrees_with, model, bounds or ()),
         place=place,
-        effort=Effort(method, budget, regions, listed, precision),
+        effort=Effort(method, budget, regions, listed, precision, workers=workers_of(jobs, cluster)),
         candidates=candidates,
         position=position,
         pattern=pattern,
         find_limits=limits,
         is_detached=detached,
         only_of_patterns=given(context, "regions", "listed"),
-        only_of_lists=given(context, "measure_floats", "method", "budget", "precision"),
+        only_of_lists=given(context, "measure_floats", "method", "budget", "precision", "jobs", "cluster"),
     )
     if engine is not Engine.EXACT:
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
@@ -142,7 +147,8 @@ def _refuse_idle(
     if engine is Engine.EXACT:
         refuse_idle(given(context, "anchors", "seconds", "branches"), "no solver is asked (--engine)")
     else:
-        refuse_idle(given(context, "measure_floats", "limits"), f"--engine {engine} only compares answers")
+        idle = given(context, "measure_floats", "limits", "jobs", "cluster")
+        refuse_idle(idle, f"--engine {engine} only compares answers")
     if not engine.is_exact:
         refuse_idle(given(context, "method", "budget"), f"--engine {engine} leaves the exact engine out")
     _refuse_unsearched(given(context, "method", "budget"), model, place)
@@ -257,6 +263,8 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     budget: Annotated[int, Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
     deadline: Deadline = None,
     precision: PrecisionOption = 512,
+    jobs: JobsOption = 1,
+    cluster: ClusterOption = None,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
@@ -267,10 +275,10 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
 
     if circuit is not None:
         refuse_idle(given(context, "granularity"), "the circuit file says it")
-    space = SearchSpace(circuit, granularity, ablation)
+    space, workers = SearchSpace(circuit, granularity, ablation), workers_of(jobs, cluster)
 
     def search(pace: "Pace") -> "Minimality":
-        effort = Effort(precision=precision, pace=pace)
+        effort = Effort(precision=precision, pace=pace, workers=workers)
         return find_minimum(model, task, space=space, most=most, budget=budget, out=out, effort=effort)
 
     found = show_kept(search, printing(minimality_said), out, deadline, as_json=as_json)

@@ -88,6 +88,10 @@ class Frozen:
     position: int = LAST
     """Where in a prompt logits are read: from its start, or if negative from its end."""
 
+    def __reduce__(self) -> tuple[type["Frozen"], tuple[Declaration, WeightFile]]:
+        """Leave to another process what it reads."""
+        return Frozen, (self.declaration, self.file)
+
     @property
     def architecture(self) -> Architecture:
         return self.declaration.architecture
