@@ -341,7 +341,7 @@ FORGED: dict[str, Callable[[], Bundle]] = {
     "leaves_can_be_settled": _depends_on_the_length,
     "margins_are_the_least": _larger_margin,
     "margins_suffice": _not_decided_throughout,
-    "patterns_have_one_opener": _no_opener,
+    "prompts_of_patterns_have_labels": _no_opener,
     "regions_are_decided_right": _wrong_answer,
     "regions_of_a_class_are_decided_alike": _two_decisions_in_a_class,
     "shown_prompts_fill_the_region": _unshown_prompts,

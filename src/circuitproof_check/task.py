@@ -25,6 +25,7 @@ from .reading import (
     sha256,
     text,
 )
+from .rules import SEQUENCE_RULES, OpenerRules, SequenceRule, answers_of, read_rule
 from .work import key
 
 Prompts = tuple[tuple[int, ...], ...]
@@ -39,11 +40,10 @@ _DECLARE = "make one by circuitproof task {} --out DECLARATION.json"
 
 @dataclass(frozen=True, slots=True)
 class DeclaredPattern:
-    """A pattern, the answer to each opener, and the openers that are classes."""
+    """A pattern, and the rules that label its prompts."""
 
     pattern: Pattern
-    answers: dict[int, int]
-    classes: frozenset[int]
+    rules: OpenerRules | SequenceRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +94,14 @@ def read_task(value: object, prompts: Prompts, size: Architecture) -> Task:
     are_outputs = all(0 <= one < size.predicted for one in candidates)
     require("candidates_are_outputs", are_outputs, "task.candidates", candidates, size.predicted)
     require("candidates_are_a_choice", len(set(candidates)) == len(candidates) > 1, "task", candidates)
+    answers = _read_answers(answer, prompts, candidates, size)
     return Task(
         name=text(title, "task.name"),
         declaration=None if declaration is None else read_digest(declaration, "task.declaration"),
         names=_read_names(names, "task.names", size),
         candidates=candidates,
-        answers=_read_answers(answer, prompts, candidates, size),
-        classes=_read_classes(relation, "task.relation", prompts, size),
+        answers=answers,
+        classes=_read_classes(relation, "task.relation", prompts, answers, size),
         outputs=_read_outputs(found["outputs"], candidates) if "outputs" in found else {},
         position=_read_position(found["position"], prompts) if "position" in found else LAST,
     )
@@ -136,12 +137,16 @@ def read_declared(pattern: object, task: object, size: Architecture) -> Declared
     found = mapping(task, "task")
     answer, relation = mapping(found["answer"], "task.answer"), mapping(found["relation"], "task.relation")
     kinds = answer["kind"], relation["kind"]
-    require("patterns_have_rules", kinds == ("only opener", "same opener"), "task", kinds)
-    pairs = [integers(pair, "task.answer") for pair in items(answer["answers"], "task.answer")]
-    classes = frozenset(integers(relation["openers"], "task.relation"))
+    is_by_opener = kinds == ("only opener", "same opener")
+    is_by_rule = answer["kind"] in SEQUENCE_RULES and relation["kind"] == "same answer"
+    require("patterns_have_rules", is_by_opener or is_by_rule, "task", kinds)
     about = read_pattern(pattern, "pattern", size)
     require("patterns_leave_the_empty_prompt_out", not about.ends(about.start()), "pattern")
-    return DeclaredPattern(about, {pair[0]: pair[1] for pair in pairs}, classes)
+    if is_by_rule:
+        return DeclaredPattern(about, read_rule(answer, "task.answer", size.vocabulary))
+    pairs = [integers(pair, "task.answer") for pair in items(answer["answers"], "task.answer")]
+    classes = frozenset(integers(relation["openers"], "task.relation"))
+    return DeclaredPattern(about, OpenerRules({pair[0]: pair[1] for pair in pairs}, classes))
 
 
 def check_task(path: Path, task: object, domain: object, size: Architecture) -> list[object] | None:
@@ -223,9 +228,13 @@ def _read_names(value: object, where: str, size: Architecture) -> dict[int, str]
 def _read_answers(
     value: object, prompts: Prompts, candidates: tuple[int, ...], size: Architecture
 ) -> tuple[int, ...]:
-    where = "task.answer"
-    name, listed = fields(value, where, "kind", "answers")
-    require("answer_is_known", name in ("table", "only opener"), where, name)
+    where, name = "task.answer", kind(value, "task.answer")
+    require("answer_is_known", name in ("table", "only opener", *SEQUENCE_RULES), where, name)
+    if name in SEQUENCE_RULES:
+        rule = read_rule(value, where, size.vocabulary)
+        _check_possible(tuple(rule.outputs()), candidates, where, size)
+        return answers_of(rule, prompts, where)
+    listed = fields(value, where, "kind", "answers")[1]
     if name == "only opener":
         pairs = [integers(pair, where) for pair in items(listed, where)]
         require("openers_have_partners", all(len(pair) == len(("opener", "answer")) for pair in pairs), where)
@@ -235,15 +244,26 @@ def _read_answers(
     else:
         named = answers = integers(listed, where)
         _check_one_per_prompt(answers, prompts)
-    possible = set(candidates)
-    are_possible = all(0 <= one < size.predicted and one in possible for one in named)
-    require("answers_are_candidates", are_possible, where, named, candidates)
+    _check_possible(named, candidates, where, size)
     return answers
 
 
-def _read_classes(value: object, where: str, prompts: Prompts, size: Architecture) -> tuple[int, ...]:
+def _check_possible(
+    named: Collection[int], candidates: tuple[int, ...], where: str, size: Architecture
+) -> None:
+    possible = set(candidates)
+    are_possible = all(0 <= one < size.predicted and one in possible for one in named)
+    require("answers_are_candidates", are_possible, where, named, candidates)
+
+
+def _read_classes(
+    value: object, where: str, prompts: Prompts, answers: tuple[int, ...], size: Architecture
+) -> tuple[int, ...]:
     name = kind(value, where)
-    require("relation_is_known", name in ("table", "same opener"), where, name)
+    require("relation_is_known", name in ("table", "same opener", "same answer"), where, name)
+    if name == "same answer":
+        fields(value, where, "kind")
+        return answers
     if name == "same opener":
         openers = integers(fields(value, where, "kind", "openers")[1], where)
         return _only_openers(prompts, openers, where, size)

@@ -100,6 +100,7 @@ FREE: dict[str, str] = {
         remarks: _unedged 4
         summary: facts 3
         task: check_tokens
+        task: _check_possible 2
         task: _only_openers 6
         task: _read_answers 2
         task: _read_names
@@ -146,7 +147,7 @@ FREE: dict[str, str] = {
         patterns/rows: _joined 2
         patterns/runs: Runs._layers
         patterns/runs: Runs._read 2
-        patterns/runs: Runs._starts 3
+        patterns/runs: Runs._starts 4
         patterns/runs: World.holds
         patterns/values: Values.__init__
         patterns/values: Values._image
@@ -170,6 +171,7 @@ FREE: dict[str, str] = {
         regions/robustness: _distances 4
         remarks: _biased
         remarks: _is_same
+        rules: answers_of
     """,
     "who calls it has paid for what it goes through": """
         claim: _keys 4
@@ -189,6 +191,8 @@ FREE: dict[str, str] = {
         enclosed/functions: _gelu_exact_between
         enclosed/functions: exp_ends 2
         regions/robustness: _Setting.positions
+        rules: _numbered
+        rules: read_rule
     """,
 }
 """Loops that nothing pays for, inside them or before them: how many of a function, by the reason."""

@@ -18,6 +18,7 @@ import circuitproof_check
 import enclosed_forgeries
 import measure_forgeries
 import pattern_forgeries
+import rule_forgeries
 from bundle_maker import FINAL_RESIDUAL, Bundle, Prover, architecture, every_edge, fitting, proving
 from circuitproof_check.main import Outcome, check
 from rule_removal import without
@@ -1240,7 +1241,7 @@ def test_an_honest_lesion_identity_is_valid(tmp_path):
     assert check(broken.write(tmp_path / "broken"))[0] is Outcome.REFUTED
 
 
-for _of in (pattern_forgeries, enclosed_forgeries, measure_forgeries):
+for _of in (pattern_forgeries, enclosed_forgeries, measure_forgeries, rule_forgeries):
     for _rule, _make in _of.FORGED.items():
         forgery(_rule, refuting=_rule in _of.REFUTING)(_make)
     STOPS |= _of.STOPPING
@@ -1250,6 +1251,11 @@ def test_a_proof_in_enclosed_arithmetic_is_valid(tmp_path):
     """So that each refusal of one below is due to the forgery."""
     assert check(enclosed_forgeries.honest().write(tmp_path / "enclosed"))[0] is Outcome.VALID
     assert check(measure_forgeries.honest().write(tmp_path / "measures"))[0] is Outcome.VALID
+
+
+def test_a_proof_with_answers_by_a_rule_is_valid(tmp_path):
+    """So that each refusal of one below is due to the forgery."""
+    assert check(rule_forgeries.honest().write(tmp_path / "rule"))[0] is Outcome.VALID
 
 
 def test_a_proof_about_a_pattern_is_valid(tmp_path):

@@ -113,6 +113,7 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
     alphabet: Sequence[str] | Literal["text"] | None = None,
     prompts: Sequence[PromptInput] | None = None,
     answers: Sequence[str | int] | Mapping[str | int, str | int] | None = None,
+    answer: str | Mapping[str, object] | None = None,
     classes: Sequence[str | int] | None = None,
     openers: Mapping[str, str | int] | None = None,
     slots: Mapping[str, Sequence[str]] | None = None,
@@ -130,7 +131,8 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
     The arguments are the keys of a task file (docs/tasks.md, docs/patterns.md) and are read by the same
     reader. The names of tokens are the `alphabet`, or those of the `model`; with `alphabet="text"` prompts
     and answers are plain text, which the model's tokenizer reads. On a pattern, `answers` maps openers to
-    answers. `outputs` names what is answered where that is no token; `position` is where prompts are decided.
+    answers; `answer` is a rule over the sequence (`"maximum"`) in its place. `outputs` names what is answered where
+    that is no token; `position` is where prompts are decided.
     """
     opened = None if model is None else model_at(model)
     keys: dict[str, object] = {
@@ -138,6 +140,7 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
         "alphabet": "model" if alphabet is None and model is not None and vocabulary is None else alphabet,
         "prompts": prompts,
         "answers": list(map(list, answers.items())) if isinstance(answers, Mapping) else answers,
+        "answer": answer,
         "classes": classes,
         "openers": openers,
         "slots": slots,

@@ -39,7 +39,7 @@ from circuitproof.proof.fold import Fold
 from circuitproof.proof.known import known_decision
 from circuitproof.proof.regions.regions import tree_to_json
 from circuitproof.tasks.domain import Prompt
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 from circuitproof.tasks.patterns import TokenClass, tokens_to_json
 
 

@@ -52,7 +52,7 @@ class Claim:
 
     def _refuse_misfit_list(self, prompts: tuple[Prompt, ...]) -> None:
         sizes = self.frozen.architecture
-        if unknown := [token for token in self.task.openers() if token >= sizes.vocabulary]:
+        if unknown := [token for token in self.task.rule_tokens() if token >= sizes.vocabulary]:
             raise InputError(
                 f"task {self.task.name!r} speaks of token {unknown[0]}, which is not in the model's "
                 f"{sizes.vocabulary} tokens; use a model of its alphabet"

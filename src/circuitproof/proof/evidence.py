@@ -14,7 +14,7 @@ from circuitproof.proof.fold import CandidateLogits, Fold
 from circuitproof.proof.known import known_decision
 from circuitproof.proof.regions.regions import BranchTree
 from circuitproof.tasks.domain import Prompt
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 from circuitproof.tasks.patterns import TokenClass
 
 

@@ -12,6 +12,7 @@ from circuitproof.files.codec import Codec, Whole, to_json
 from circuitproof.files.printing import preformatted, printable
 from circuitproof.files.reading import Fields, reading_part
 from circuitproof.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
+from circuitproof.tasks.answer_rules import SequenceRule, rule_answer
 from circuitproof.tasks.domain import LAST, Domain, Prompt, places_of, read_domain, refuse_without_position
 from circuitproof.tasks.labelled import Labelled
 from circuitproof.tasks.names import TokenNames
@@ -23,7 +24,10 @@ from circuitproof.tasks.rules import (
     ClassTable,
     OnlyOpener,
     RelationRule,
+    SameAnswer,
     SameOpener,
+    relation_on,
+    rule_on,
 )
 
 _SHOWN = 5
@@ -118,12 +122,12 @@ class Task:
 
     @cached_property
     def labelled(self) -> Labelled:
-        """Return the prompts of the pattern with their labels, which rules about openers give."""
+        """Return the prompts of the pattern with their labels, which rules give."""
         if not isinstance(self.domain, Pattern) or not isinstance(self.alphabet, Vocabulary):
             raise DeclarationError(
                 f"{self.name}: want a pattern over a vocabulary, or a list of named tokens"
             )
-        if not isinstance(self.answer, OnlyOpener) or not isinstance(self.relation, SameOpener):
+        if isinstance(self.answer, AnswerTable) or isinstance(self.relation, ClassTable):
             raise DeclarationError(
                 f"{self.name}: has a table, but answers and classes on a pattern are rules"
             )
@@ -156,8 +160,8 @@ class Task:
             case OnlyOpener(pairs) as rule:
                 mapping = dict(pairs)
                 return tuple(mapping[rule.opener(prompt)] for prompt in self.prompts)
-            case _:
-                assert_never(self.answer)
+            case rule:
+                return tuple(self._by_rule(rule, prompt) for prompt in self.prompts)
 
     def decisions(self) -> tuple[int, ...]:
         """Return the place of P(x) among the candidates for every prompt x of a list."""
@@ -189,7 +193,7 @@ class Task:
         domain = Domain(
             tuple(listed.prompts[place] for place in places), tuple(listed.strata[place] for place in places)
         )
-        answer, relation = self.answer.only(places), self.relation.only(places)
+        answer, relation = rule_on(self.answer, places), relation_on(self.relation, places)
         return replace(self, domain=domain, answer=answer, relation=relation)
 
     def answers_by_class(self) -> Mapping[int, frozenset[int]]:
@@ -203,16 +207,32 @@ class Task:
         """Return every answer that is right for some prompt."""
         return frozenset(answer for _, answer in self._labels())
 
-    def openers(self) -> Iterable[int]:
+    def rule_tokens(self) -> Iterable[int]:
         """Return the tokens that rules look for."""
-        pairs = self.answer.answers if isinstance(self.answer, OnlyOpener) else ()
         openers = self.relation.openers if isinstance(self.relation, SameOpener) else ()
-        return (*(opener for opener, _ in pairs), *openers)
+        return (*self._read_by_rule(), *openers)
+
+    def _read_by_rule(self) -> Iterable[int]:
+        match self.answer:
+            case AnswerTable():
+                return ()
+            case OnlyOpener(pairs):
+                return (opener for opener, _ in pairs)
+            case rule:
+                return chain.from_iterable(rule.classes())
 
     def named_answers(self) -> Iterable[int]:
         """Return the candidates, and the answers that a rule gives."""
-        pairs = self.answer.answers if isinstance(self.answer, OnlyOpener) else ()
-        return (*self.candidates, *(answer for _, answer in pairs))
+        return (*self.candidates, *self._rule_answers())
+
+    def _rule_answers(self) -> Iterable[int]:
+        match self.answer:
+            case AnswerTable():
+                return ()
+            case OnlyOpener(pairs):
+                return (answer for _, answer in pairs)
+            case rule:
+                return rule.outputs()
 
     def refuse_other_alphabet(self, alphabet: Alphabet | None) -> None:
         """Refuse a model that calls tokens by other names; a model without an alphabet cannot tell."""
@@ -293,8 +313,18 @@ class Task:
                 return classes
             case SameOpener() as rule:
                 return tuple(map(rule.opener, self.prompts))
+            case SameAnswer():
+                return self.answers()
             case _:
                 assert_never(self.relation)
+
+    def _by_rule(self, rule: SequenceRule, prompt: Prompt) -> int:
+        found = rule_answer(rule, prompt)
+        if found is None:
+            raise DeclarationError(
+                f"{self.name}: rule {rule.tag!r} gives no answer to prompt {prompt}: it {rule.lack}"
+            )
+        return found
 
     def _one_per_prompt(self, what: str, count: int) -> None:
         if count != self.size:
@@ -305,9 +335,10 @@ class Task:
     def _refuse_misfit_list(self, prompts: tuple[Prompt, ...]) -> None:
         self._refuse_unknown("candidate", self.candidates, self.outputs or self.tokens)
         self._refuse_unknown("prompt token", chain.from_iterable(prompts), self.tokens)
-        self._refuse_unknown("rule token", self.openers(), self.tokens)
+        self._refuse_unknown("rule token", self.rule_tokens(), self.tokens)
         self._refuse_unknown("rule token", self.named_answers(), self.outputs or self.tokens)
         refuse_without_position(prompts, self.position, self.name)
+        self._refuse_other_outputs()
         known = frozenset(self.candidates)
         for prompt, answer in zip(prompts, self.answers(), strict=True):
             if answer not in known:
@@ -318,11 +349,24 @@ class Task:
         if self.outputs is not None or self.position != LAST:
             what = "decided at the last position" if self.outputs is None else "answered by tokens"
             raise DeclarationError(f"{self.name}: patterns are {what}; list prompts")
-        self._refuse_unknown("token", (*self.openers(), *self.named_answers()), self.alphabet)
+        self._refuse_unknown("token", (*self.rule_tokens(), *self.named_answers()), self.alphabet)
+        assert self.labelled  # noqa: S101  # made here, so that what it refuses is refused
+        self._refuse_other_outputs()
+
+    def _refuse_other_outputs(self) -> None:
+        """Refuse what a rule may answer and is no candidate."""
         known = frozenset(self.candidates)
-        for opener, answer in self.labelled.answer.answers:
-            if answer not in known:
-                raise self._other_answer(answer, f"opener {opener}")
+        match self.answer:
+            case AnswerTable():
+                pass  # each prompt's is looked at
+            case OnlyOpener(pairs):
+                for opener, answer in pairs if isinstance(self.domain, Pattern) else ():
+                    if answer not in known:
+                        raise self._other_answer(answer, f"opener {opener}")
+            case rule:
+                for answer in rule.outputs():
+                    if answer not in known:
+                        raise self._other_answer(answer, f"some prompts by rule {rule.tag!r}")
 
     def _refuse_unknown(self, what: str, tokens: Iterable[int], known: Alphabet | Vocabulary) -> None:
         for token in tokens:

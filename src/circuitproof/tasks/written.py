@@ -2,19 +2,22 @@
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 
 from circuitproof.errors import InputError
 from circuitproof.files.reading import Fields, reading_part
 from circuitproof.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
+from circuitproof.tasks.answer_rules import SequenceRule, rule_answer
 from circuitproof.tasks.candidates import AskedCandidates
-from circuitproof.tasks.domain import LAST, Domain, places_of
+from circuitproof.tasks.domain import LAST, Domain, Prompt, places_of
 from circuitproof.tasks.openers import listed_opener_task
-from circuitproof.tasks.pattern_text import parse_pattern
-from circuitproof.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameOpener
+from circuitproof.tasks.pattern_text import Sets, parse_pattern
+from circuitproof.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameAnswer, SameOpener
 from circuitproof.tasks.spelling import Spelling, output_spelling, pattern_spelling, spelling_of
 from circuitproof.tasks.task import Task
 from circuitproof.tasks.templates import read_filled
+from circuitproof.tasks.written_rules import read_written_rule
 
 _OF_THE_MODEL, _TEXT = "model", "text"
 
@@ -87,6 +90,8 @@ def _read_listed(fields: Fields, spoken: Spoken) -> Task:
         if outputs is not None:
             raise InputError(f"{fields.path('outputs')} are named beside openers; list the answers instead")
         return listed_opener_task(name, spoken.alphabet, prompts, answers).at(_read_position(fields))
+    if fields.has("answer"):
+        return _read_ruled(fields, spoken, prompts)
     tabled = answered.tokens(fields, "answers")
     if len(tabled) != len(prompts):
         raise InputError(
@@ -99,6 +104,29 @@ def _read_listed(fields: Fields, spoken: Spoken) -> Task:
 
 def _read_position(fields: Fields) -> int:
     return fields.integer("position", least=-inf) if fields.has("position") else LAST
+
+
+def _read_ruled(fields: Fields, spoken: Spoken, prompts: tuple[Prompt, ...]) -> Task:
+    """Read a list that a rule answers; without `classes`, prompts with one answer are a class."""
+    alphabet, spelling = spoken.alphabet, spoken.spelling
+    if spoken.outputs is not None:
+        raise InputError(
+            f"{fields.path('outputs')} are named beside a rule, which answers by tokens; list the answers instead"
+        )
+    if not fields.has("candidates"):
+        raise InputError(f"{fields.path('candidates')} is missing, want the tokens that the rule may answer")
+    candidates = _candidates(fields, spelling, len(alphabet))
+    rule = read_written_rule((fields, "answer"), spelling, candidates)
+    strata = tuple(
+        "" if one is None else alphabet.text((one,)) for one in map(partial(rule_answer, rule), prompts)
+    )
+    relation = SameAnswer()
+    if fields.has("classes"):
+        labels = _read_labels(fields)
+        places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+        relation = ClassTable(tuple(places[label] for label in labels))
+    task = Task(_name(fields), alphabet, candidates, Domain(prompts, strata), rule, relation)
+    return task.at(_read_position(fields))
 
 
 def _name(fields: Fields) -> str:
@@ -159,9 +187,10 @@ def read_written_pattern(fields: Fields, text: str | None = None, model: Alphabe
         [sets]
         openers = [366, 705]
 
-    `classes`, the openers of the relation, are those of the answers unless they are given; `[names]` gives
-    tokens names for readers. In place of a number may stand a name, what is shown of it, or with the
-    tokenizer of a `model` its text; in a pattern between quotation marks.
+    In place of `answers` may stand a rule over the sequence, `answer = "maximum"`. `classes`, the openers of
+    the relation, are those of the answers unless they are given; `[names]` gives tokens names for readers. In
+    place of a number may stand a name, what is shown of it, or with the tokenizer of a `model` its text; in a
+    pattern between quotation marks.
     """
     if told := [key for key in ("outputs", "position") if fields.has(key)]:
         raise InputError(
@@ -171,13 +200,11 @@ def read_written_pattern(fields: Fields, text: str | None = None, model: Alphabe
     vocabulary = read_vocabulary(fields)
     spelling = pattern_spelling(vocabulary, model)
     sets = dict(_read_sets(fields, spelling))
-    pairs = tuple(_read_pair(entry, where, spelling) for entry, where in fields.entries("answers"))
+    candidates = _candidates(fields, spelling, len(vocabulary))
+    rules = _read_rules(fields, spelling, candidates, sets)
     spelled = fields.text("pattern") if fields.has("pattern") and text is None else text
     if spelled is None:
         raise InputError(f"{fields.path('pattern')} is missing; write it there or give one with --pattern")
-    openers = tuple(opener for opener, _ in pairs)
-    classes = spelling.tokens(fields, "classes") if fields.has("classes") else openers
-    candidates = _candidates(fields, spelling, len(vocabulary))
     where = fields.path("pattern") if text is None else "--pattern"
     domain = parse_pattern(spelled, sets, where, spelling.token)
     return Task(
@@ -185,9 +212,26 @@ def read_written_pattern(fields: Fields, text: str | None = None, model: Alphabe
         alphabet=_with_names(vocabulary, spelling.used, model),
         candidates=candidates,
         domain=domain,
-        answer=OnlyOpener(pairs),
-        relation=SameOpener(classes),
+        answer=rules[0],
+        relation=rules[1],
     )
+
+
+def _read_rules(
+    fields: Fields, spelling: Spelling, candidates: tuple[int, ...], sets: Sets
+) -> tuple[SequenceRule | OnlyOpener, SameAnswer | SameOpener]:
+    """Read how a pattern's prompts are answered, and which are one class: by a rule, or by openers."""
+    if fields.has("answer"):
+        if fields.has("answers") or fields.has("classes"):
+            raise InputError(
+                f"{fields.path('answer')} is a rule, by which prompts with one answer are a class; "
+                "leave answers and classes out"
+            )
+        return read_written_rule((fields, "answer"), spelling, candidates, sets), SameAnswer()
+    pairs = tuple(_read_pair(entry, where, spelling) for entry, where in fields.entries("answers"))
+    openers = tuple(opener for opener, _ in pairs)
+    classes = spelling.tokens(fields, "classes") if fields.has("classes") else openers
+    return OnlyOpener(pairs), SameOpener(classes)
 
 
 def _read_sets(fields: Fields, spelling: Spelling) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -19,6 +19,7 @@ from circuitproof_check.forward import Forward
 from circuitproof_check.gates import Leaf
 from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require, text
 from circuitproof_check.regions.robustness import distances
+from circuitproof_check.rules import Label
 from circuitproof_check.task import DeclaredPattern
 from circuitproof_check.work import NUMBER, OBJECT, STEP, key, paid, spend
 from circuitproof_check.work import weight as weight_of
@@ -26,7 +27,7 @@ from circuitproof_check.work import weight as weight_of
 from .cells import Cell, coordinates
 from .relevance import KeyChoice, Relevance, choices, token_key
 from .rows import UnsettledError, is_local
-from .runs import Head, Label, PromptRegion, Runs, Step, World
+from .runs import Head, PromptRegion, Runs, Step, World
 from .shapes import TokenClass, read_tokens
 from .values import Values
 
@@ -363,13 +364,13 @@ def idle(case: Case, evidence: object, claimed: Property) -> None:
 
 
 def check_prompts(case: Case) -> None:
-    """Demand that all prompts of a pattern have one label, and that those shown are of the pattern."""
+    """Demand that all prompts of a pattern have a label, and that those shown are of the pattern."""
     if case.claim.declared is not None:
         world = _walks(case.forward).world
         for number, prompt in enumerate(case.claim.prompts):
             require("shown_prompts_are_of_the_pattern", world.holds(prompt), f"prompt {number}", prompt)
         is_labelled = all(step.label is not None for _, step in _ends(case))
-        require("patterns_have_one_opener", is_labelled, "pattern")
+        require("prompts_of_patterns_have_labels", is_labelled, "pattern")
 
 
 def shortest(case: Case) -> int:

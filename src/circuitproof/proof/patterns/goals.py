@@ -10,7 +10,7 @@ from circuitproof.proof.evidence import FoldLeaf, Replay, Replayed
 from circuitproof.proof.fold import Fold
 from circuitproof.proof.patterns.regions import PromptRegion
 from circuitproof.tasks.domain import Prompt
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.elements import Element, el
 from circuitproof.reports.parts.section import facts, name, section
 from circuitproof.reports.regions import labelled_prompts
+from circuitproof.reports.rules import rule_words
 from circuitproof.reports.words import ablation_words, answer_name, edges_words, model_words, pattern_words
 from circuitproof.tasks.domain import LAST
 
@@ -23,6 +24,7 @@ def claim(view: BundleView) -> Element:
             ("task", name(task.name)),
             ("declaration", task.declaration or "none"),
             ("candidates T", _candidates(view)),
+            *([] if (words := rule_words(task.answer, task.names)) is None else [("answer P", words)]),
             ("domain D", el("bdi", _domain(view))),
             ("circuit C", edges_words(bundle.circuit)),
             ("ablation", ablation_words(bundle.circuit.ablation)),
