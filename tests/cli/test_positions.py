@@ -47,7 +47,7 @@ def kit(run, tmp_path, state):
     }
 
 
-def test_a_classifier_is_imported_proved_checked_and_shown(run, kit, tmp_path):
+def test_a_classifier_is_imported_proved_checked_and_shown(run, kit, tmp_path, state):
     """Its answers have names of their own everywhere, and everybody says where it decides."""
     model, task = kit
     (tmp_path / "task.toml").write_text(written(task))
@@ -64,6 +64,13 @@ def test_a_classifier_is_imported_proved_checked_and_shown(run, kit, tmp_path):
     code, _, err = run("report", tmp_path / "bundle", "--out", tmp_path / "page.html")
     assert code == 0, err
     assert "computes at position 0 of x" in (tmp_path / "page.html").read_text()
+    code, out, err = run("logits", "--model", model, "--tokens", "3 0 4", "--position", "0", "--json")
+    (asked,) = json.loads(out)["prompts"]
+    assert np.allclose(asked["floats"], lens_logits(state, {**CONFIG, **KIND}, [3, 0, 4])[0])
+    code, _, err = run("logits", "--model", model, "--tokens", "3 0 4", "--candidates", "0 4")
+    assert (code, "'4' is no output of the model; its outputs are 0 to 1" in err) == (2, True)
+    code, _, err = run("logits", "--model", model, "--tokens", "3", "--position", "1")
+    assert (code, "logits: prompt 0 has 1 tokens, and position 1 is decided at" in err) == (2, True)
     code, out, err = run("evaluate", *given)
     assert (code, "8/8" in out) == (0, True), err
     code, _, err = run("explain", "--bundle", tmp_path / "bundle", "7")

@@ -101,7 +101,9 @@ def model_words(sizes: Architecture, programs: int) -> str:
     shape = f"{plural(sizes.layers, 'layer')} of {plural(sizes.heads, 'head')}, width {sizes.width}"
     heads = f", {plural(programs, 'program head')}" if programs else ""
     mask = "" if sizes.is_causal else " without a mask"
-    return f"{shape}, {plural(sizes.vocabulary, 'token')}, {norm}, {sizes.attention} attention{mask}{heads}"
+    outputs = "" if sizes.outputs is None else f", {plural(sizes.outputs, 'output')}"
+    tokens = f"{plural(sizes.vocabulary, 'token')}{outputs}"
+    return f"{shape}, {tokens}, {norm}, {sizes.attention} attention{mask}{heads}"
 
 
 def edges_words(circuit: Circuit) -> str:

@@ -7,7 +7,6 @@ from circuitproof.files.kinds import FileKind, of_kind
 from circuitproof.files.reading import Fields, read_json, read_toml, reading
 from circuitproof.tasks.alphabet import Alphabet
 from circuitproof.tasks.catalogue import TASK_NAMES, find_task
-from circuitproof.tasks.domain import LAST
 from circuitproof.tasks.task import Task, read_task
 from circuitproof.tasks.written import read_written, read_written_pattern
 
@@ -52,11 +51,7 @@ def load_listed_task(spec: str, alphabet: Alphabet | None = None) -> Task:
     """Return a task that lists its prompts and is decided at their ends, as what is trained is."""
     task = load_task(spec, alphabet)
     task.refuse_pattern()
-    if task.position != LAST:
-        raise InputError(
-            f"task {task.name!r} is decided at position {task.position}, and here only the last is asked; "
-            "circuitproof verify decides elsewhere"
-        )
+    task.refuse_elsewhere()
     return task
 
 

@@ -234,6 +234,15 @@ class Task:
             case rule:
                 return rule.outputs()
 
+    def refuse_elsewhere(self) -> None:
+        """Refuse a task that is not answered by a token at the end, where nothing else is asked."""
+        if self.position != LAST or self.outputs is not None:
+            how = "by outputs that are no tokens" if self.outputs else f"at position {self.position}"
+            raise InputError(
+                f"task {self.name!r} is decided {how}, and here only a token at the end is asked for; "
+                "circuitproof verify and extract decide otherwise"
+            )
+
     def refuse_other_alphabet(self, alphabet: Alphabet | None) -> None:
         """Refuse a model that calls tokens by other names; a model without an alphabet cannot tell."""
         other = None if alphabet is None else self.alphabet.other_name(alphabet)
