@@ -62,7 +62,11 @@ def remarks_on(prover: EnclosedProver, entry: dict[str, Any], *, is_equal: bool)
         case "recovered difference":
             left_out, is_whole = len(entry["without"]), maker.lacks_nothing(prover.bundle)
             is_bare = not any(edge.endswith("> logits") for edge in prover.edges)
-            said = ["whole model"] * is_whole + ["no edges"] * is_bare + [f"prompts left out: {left_out}"] * bool(left_out)
+            said = (
+                ["whole model"] * is_whole
+                + ["no edges"] * is_bare
+                + [f"prompts left out: {left_out}"] * bool(left_out)
+            )
         case _:
             said = constant
     is_model = not is_zero and kind not in ("necessity", "agreement")

@@ -669,7 +669,9 @@ def measure(draw: Random, asked: Ask) -> None:
         low, high = sorted(Fraction(draw.randint(-12, 24), 4) for _ in range(2))
         return draw.choice(([str(low), str(high)], [str(low), None], [None, str(high)]))
 
-    found.append(draw.choice(({}, {"least": draw.randint(1, count)}, {"wrong": some()})) | {"kind": "accuracy"})
+    found.append(
+        draw.choice(({}, {"least": draw.randint(1, count)}, {"wrong": some()})) | {"kind": "accuracy"}
+    )
     if asked.is_enclosed:
         spans = {span: bracket() if draw.random() < 0.7 else None for span in ("least", "mean", "greatest")}
         recovered = draw.choice(({}, {"mean": bracket(), "without": some()}))
