@@ -737,7 +737,7 @@ class Statement:
         prompts, is_pooled = self.ablation["prompts"], self.ablation["over"] == "all"
         return [one for one in prompts if is_pooled or len(one) == len(prompt)]
 
-    def property_remarks(self, prop, proved):  # noqa: C901  # a table
+    def property_remarks(self, prop, proved):  # noqa: C901, PLR0911  # a table
         """Return the remarks on what is proved."""
         pairs = {(self.answers[prompt], self.classes[prompt]) for prompt in self.prompts}
         is_constant = len({one for one, _ in pairs}) == 1
