@@ -108,7 +108,7 @@ def model_of(declared, tensors, places):
     return Model(size, programs, rows_of(tensors, places))
 
 
-class Part(tuple[int, ...]):
+class Part(tuple[int, ...]):  # noqa: SLOT001  # a tuple has no slots of its own
     """The tokens of a prompt up to a position, where heads see the others too."""
 
     whole: tuple[int, ...]
@@ -737,7 +737,7 @@ class Statement:
         prompts, is_pooled = self.ablation["prompts"], self.ablation["over"] == "all"
         return [one for one in prompts if is_pooled or len(one) == len(prompt)]
 
-    def property_remarks(self, prop, proved):
+    def property_remarks(self, prop, proved):  # noqa: C901, PLR0911  # a table
         """Return the remarks on what is proved."""
         pairs = {(self.answers[prompt], self.classes[prompt]) for prompt in self.prompts}
         is_constant = len({one for one, _ in pairs}) == 1
@@ -745,12 +745,7 @@ class Statement:
         is_equal = any(says_all_right(one, count) for one in proved)
         match prop["kind"]:
             case "accuracy":
-                answers = [self.answers[prompt] for prompt in self.prompts]
-                most = max(map(answers.count, answers))
-                said = prop["least"] if "least" in prop else count - len(prop["wrong"])
-                bare = sum(self.decision(p, ()) == {self.answers[p]} for p in self.prompts)
-                remarks = [f"no better than a constant: {most}"] * (most >= said)
-                return remarks + ["decided without edges"] * (bare >= said)
+                said = self.accuracy_remarks(prop)
             case "invariance":
                 is_single = len(set(self.classes.values())) == len(self.prompts)
                 implied = is_equal and len({group for _, group in pairs}) == len(pairs)
@@ -782,7 +777,18 @@ class Statement:
                 return self.constant_remarks() + ["same logits"] * (is_list and is_same)
             case "lesion identity":
                 return self.lesion_remarks(prop)
-        raise AssertionError(prop)
+            case _:
+                raise AssertionError(prop)
+        return said
+
+    def accuracy_remarks(self, prop):
+        """Return what is to be said where a constant, or no edge, is right as often."""
+        answers, count = [self.answers[prompt] for prompt in self.prompts], len(self.prompts)
+        most = max(map(answers.count, answers))
+        said = prop["least"] if "least" in prop else count - len(prop["wrong"])
+        bare = sum(self.decision(p, ()) == {self.answers[p]} for p in self.prompts)
+        remarks = [f"no better than a constant: {most}"] * (most >= said)
+        return remarks + ["decided without edges"] * (bare >= said)
 
     def constant_remarks(self):
         """Return what is to be said where one candidate is decided for all prompts, or no edge is needed."""

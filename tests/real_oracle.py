@@ -102,8 +102,9 @@ class RealRun(Run):
             return vector
         cosines, sines = self.model.row("rotary.cos", position), self.model.row("rotary.sin", position)
         found = list(vector)
-        for place, (c, s) in enumerate(zip(cosines, sines, strict=True)):
-            a, b = vector[place], vector[place + half]
+        for place, pair in enumerate(zip(cosines, sines, strict=True)):
+            a, b = real(vector[place]), real(vector[place + half])
+            c, s = map(real, pair)
             found[place], found[place + half] = a * c - b * s, b * c + a * s
         return found
 

@@ -113,7 +113,7 @@ def _said_right(case: Case, claimed: Property) -> int:
 
 
 def _of_counted(case: Case, claimed: Property) -> list[str]:
-    """Remark that one answer or no edge is right of as many prompts, or that nothing could be lost, or won."""
+    """Remark that one answer or no edge is right of as many prompts, or that nothing is lost, or won."""
     if claimed.kind == "accuracy":
         most, right = max(Counter(paid(case.claim.task.answers, NUMBER)).values()), _said_right(case, claimed)
         return _if(f"no better than a constant: {most}", most >= right) + _bare(case, right, most)

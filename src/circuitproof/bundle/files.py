@@ -77,8 +77,15 @@ def _folds_to_json(folds: Collection[Fold]) -> list[Json]:
 
 def long_rows(folds: Iterable[Fold]) -> Iterator[int]:
     """Return how many bytes each long row takes where it is written out."""
-    sizes = (len(canonical_json(_row_to_json(fold))) for fold in folds)
+    sizes = (len(canonical_json(_row_to_json(fold))) for fold in folds if _may_be_long(fold))
     return (size for size in sizes if size > _LONG_ROW)
+
+
+def _may_be_long(fold: Fold) -> bool:
+    """Say whether a row may be long: a number of n bits has less than n/3 + 1 digits, and a few signs."""
+    numbers, denominator = fold.row.numbers, fold.row.denominator
+    bits = max(max(numbers).bit_length(), min(numbers).bit_length()) + denominator.bit_length()
+    return len(numbers) * (bits // 3 + 8) > _LONG_ROW
 
 
 def _row_to_json(fold: Fold) -> list[Json]:
