@@ -1,7 +1,7 @@
-"""The largest of K tokens, over all 64^K sequences: what looking at each of them costs, and how many are wrong.
+"""The largest of K tokens, over all 64^K sequences: what looking at each costs, and how many are wrong.
 
-`python benchmarks/max_of_k.py MODEL [MODEL ...]`: every sequence through the model in FP32, one thread. Models
-are those of `recipes/max-of-four.toml` and `recipes/max-of-four-two-heads.toml`; longer sequences are too many.
+`python benchmarks/max_of_k.py MODEL [MODEL ...]`: every sequence through the model in FP32, one thread.
+Models are those of `recipes/max-of-four.toml` and its like; longer sequences than four are too many.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """What rules over a sequence mean, said once more of whole prompts; rules and tasks drawn at random."""
 
 from dataclasses import replace
+from operator import itemgetter
 
 from circuitproof.circuits.graph import Head
 from circuitproof.circuits.spelling import parse_circuit
@@ -36,34 +37,31 @@ PATTERNS = (
     "(0 | 2 1) 4 0 4",
 )
 
+CHOSEN = {
+    Maximum: max,
+    Minimum: min,
+    First: itemgetter(0),
+    Last: itemgetter(-1),
+    MostFrequent: lambda places: max(sorted(places), key=places.count),
+    NextAbove: min,
+}
+"""Which of the places of a prompt's tokens is that of the answer."""
+
 
 def obvious(rule, prompt):
     """Return the answer to a prompt, looked at as a whole; none where it has none."""
     if isinstance(rule, StateMachine):
         return _walked(rule, prompt)
+    if isinstance(rule, AfterPrevious):
+        return _after_previous(rule.of, prompt)
     places = [rule.of.index(token) for token in prompt if token in rule.of]
-    match rule:
-        case Count():
-            return rule.answers[len(places) % len(rule.answers)]
-        case Sum():
-            return rule.answers[sum(places) % len(rule.answers)]
-        case AfterPrevious():
-            return _after_previous(rule.of, prompt)
-        case NextAbove():
-            last = rule.of.index(prompt[-1]) if prompt[-1] in rule.of else -1
-            return min((rule.of[place] for place in places if place > last), key=rule.of.index, default=None)
-        case _ if not places:
-            return None
-        case Maximum():
-            return rule.of[max(places)]
-        case Minimum():
-            return rule.of[min(places)]
-        case First():
-            return rule.of[places[0]]
-        case Last():
-            return rule.of[places[-1]]
-        case MostFrequent():
-            return max(rule.of, key=lambda token: (prompt.count(token), -rule.of.index(token)))
+    if isinstance(rule, (Count, Sum)):
+        number = len(places) if isinstance(rule, Count) else sum(places)
+        return rule.answers[number % len(rule.answers)]
+    if isinstance(rule, NextAbove):
+        last = rule.of.index(prompt[-1]) if prompt[-1] in rule.of else -1
+        places = [place for place in places if place > last]
+    return rule.of[CHOSEN[type(rule)](places)] if places else None
 
 
 def _after_previous(of, prompt):

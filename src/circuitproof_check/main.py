@@ -20,7 +20,6 @@ from . import FORMAT, __version__
 from .claim import read_claim, with_unreached
 from .forward import Forward
 from .model import ModelDirectory, check_base, check_declared, check_rows, check_tensors, open_model
-from .patterns.walk import shown_count
 from .properties import Verdict, judge
 from .reading import (
     MANIFEST,
@@ -224,7 +223,7 @@ def _judge(bundle: Path, beside: Beside) -> Report:
     if (base := _model(beside.base, beside)) is not None:
         check_base(base, claim)
     found = judge(certificate, sha256(files[CLAIM]), claim, forward)
-    judged = Judged(claim, found.answers, beside, has_alphabet, shown_count(claim), found.precision)
+    judged = Judged(claim, found.answers, beside, has_alphabet, found.count, found.precision)
     held = tensors if claim.is_detached else {}
     return replace(_report(judged), files=files, tensors=held, folds=found.folds)
 

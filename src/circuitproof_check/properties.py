@@ -31,6 +31,7 @@ from .patterns import walk
 from .reading import fields, integer, items, mapping, rationals, require, text
 from .regions import robustness
 from .remarks import found_remarks
+from .sums import answers as sums
 
 
 class Verdict(Enum):
@@ -54,6 +55,8 @@ class Judgement:
     """The verdict on each property, with its remarks."""
     precision: int
     """That of enclosed arithmetic; of exact arithmetic it is 0."""
+    count: int
+    """How many prompts the claim is about."""
     folds: tuple[Fold, ...]
     """The rows that evidence refers to, each as it is computed."""
 
@@ -86,8 +89,9 @@ def judge(value: object, claim_digest: str, claim: Claim, forward: Forward) -> J
     for claimed, (_, stated), entry in zip(claim.properties, answered, entries, strict=False):
         remarks = found_remarks(case, claimed, proved, mapping(entry, where)["evidence"])
         require("remarks_are_those_that_apply", stated == remarks, claimed.kind, stated, remarks)
+    answers = tuple((verdict, tuple(remarks)) for verdict, remarks in answered)
     folds = tuple(case.referred[index] for index in sorted(case.referred))
-    return Judgement(tuple((verdict, tuple(remarks)) for verdict, remarks in answered), precision, folds)
+    return Judgement(answers, precision, walk.count(case), folds)
 
 
 def _read_fold(value: object) -> Fold | str:
@@ -105,12 +109,15 @@ def _check_claimed(case: Case, claimed: Property) -> None:
         _expected(case, claimed)
     if claimed.kind == "lesion identity":
         identity.check_tables(case.claim, claimed)
+    if claimed.kind == "accuracy" and case.claim.declared is not None:
+        sums.check_numbers(case, claimed)
 
 
 def _judge_answer(case: Case, claimed: Property, value: object) -> tuple[Verdict, list[str]]:
     where = claimed.kind
     entry, verdict, evidence, listed = fields(value, where, "property", "verdict", "evidence", "remarks")
-    answered = read_property(entry, where, len(case.claim.prompts))
+    is_pattern = case.claim.declared is not None
+    answered = read_property(entry, where, len(case.claim.prompts), is_pattern=is_pattern)
     require("answers_are_to_the_property", answered == claimed, where, answered)
     require("verdict_is_known", verdict in [member.value for member in Verdict], where, verdict)
     remarks = [text(remark, where) for remark in items(listed, where)]
@@ -307,13 +314,20 @@ _OF_PATTERNS: dict[str, tuple[Check, Check]] = {
     "agreement": (walk.proved, _agreement_refuted),
 }
 """The same where the claim is about every prompt of a pattern."""
+_OF_ENCLOSED_PATTERNS: dict[str, tuple[Check, Check]] = {
+    "equivalence": (sums.proved, _equivalence_refuted),
+    "invariance": (sums.proved, _invariance_refuted),
+    "necessity": (_necessity_proved, sums.not_refuted),
+    "accuracy": (sums.accuracy_proved, sums.accuracy_refuted),
+}
+"""The same where its logits are enclosed."""
 
 
 def _checks(case: Case, claimed: Property) -> tuple[Check, Check]:
+    if case.claim.declared is not None:
+        checks = _OF_ENCLOSED_PATTERNS if case.claim.is_enclosed else _OF_PATTERNS
+        require("patterns_have_these_properties", claimed.kind in checks, claimed.kind)
+        return checks[claimed.kind]
     if case.claim.is_enclosed and claimed.kind == "robustness":
         return enclosed.proved, enclosed.refuted
-    if case.claim.declared is None:
-        return _CHECKS[claimed.kind]
-    is_known = claimed.kind in _OF_PATTERNS
-    require("patterns_have_these_properties", is_known, claimed.kind)
-    return _OF_PATTERNS[claimed.kind]
+    return _CHECKS[claimed.kind]

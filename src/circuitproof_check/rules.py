@@ -1,7 +1,7 @@
 """Rules that answer a prompt while it is read: only openers, and rules with states over the sequence.
 
-What is known after some tokens is a tuple of small numbers. Where the answer turns on the last token, a prompt
-is read once for each token that may be last, and only the reading that guessed it counts.
+What is known after some tokens is a tuple of small numbers. Where the answer turns on the last token, a
+prompt is read once for each token that may be last, and only the reading that guessed it counts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

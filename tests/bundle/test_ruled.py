@@ -1,6 +1,7 @@
 """Claims whose answers are given by rules: prover, looking at every prompt, and checker say the same."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from hashlib import sha256
@@ -21,6 +22,7 @@ from circuitproof.tasks.answer_rules import SEQUENCE_RULES, First, Last, Maximum
 from circuitproof_check.main import Outcome, check
 from circuitproof_check.reading import MANIFEST
 from pattern_claims import PROPERTIES, random_claim, truths
+from places import DOCS
 from rule_twin import ATTENTION, PATTERNS, attending, by_machine, obvious, random_rule, ruled_task
 
 OUTCOMES = {
@@ -121,7 +123,7 @@ def retold(path, change):
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        (lambda task: None, ""),
+        (lambda task: task.update(names={}), ""),
         (lambda task: task["answer"].update(kind="minimum"), "margins are the least"),
         (lambda task: task["answer"]["of"].reverse(), "margins are the least"),
         (lambda task: task["answer"]["of"].pop(), "prompts of patterns have labels"),
@@ -143,3 +145,15 @@ def test_a_rule_that_is_changed_in_the_claim_is_found_out(change, found, tmp_pat
     outcome, sentence = retold(tmp_path / "bundle", change)
     assert outcome is (Outcome.INVALID if found else Outcome.VALID)
     assert found in sentence
+
+
+def test_the_example_in_the_documents_is_proved(tmp_path, monkeypatch, capsys):
+    """As it stands there, with the number of prompts that is told beneath it."""
+    text = (DOCS / "patterns.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "build").mkdir()
+    exec(re.search(r"```python\n(.*?)```", text, re.DOTALL)[1], {})  # noqa: S102  # ours
+    shown = capsys.readouterr().out
+    assert "2 edges, ablation zero, proved" in shown
+    assert "299592 prompts: any{1..6}" in shown
+    assert "All 299,592 sequences" in text

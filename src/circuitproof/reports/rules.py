@@ -34,7 +34,7 @@ def rule_words(rule: AnswerRule, names: TokenNames) -> str | None:
     return _said(rule, names)
 
 
-def _said(rule: _OfTokens, names: TokenNames) -> str:  # noqa: C901, PLR0911  # a sentence for each
+def _said(rule: _OfTokens, names: TokenNames) -> str:
     of = _listed(names, rule.of)
     match rule:
         case Maximum():

@@ -111,7 +111,7 @@ def _read_ruled(fields: Fields, spoken: Spoken, prompts: tuple[Prompt, ...]) -> 
     alphabet, spelling = spoken.alphabet, spoken.spelling
     if spoken.outputs is not None:
         raise InputError(
-            f"{fields.path('outputs')} are named beside a rule, which answers by tokens; list the answers instead"
+            f"{fields.path('outputs')} are named beside a rule, which answers by tokens; list the answers"
         )
     if not fields.has("candidates"):
         raise InputError(f"{fields.path('candidates')} is missing, want the tokens that the rule may answer")

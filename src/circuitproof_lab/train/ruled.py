@@ -1,4 +1,4 @@
-"""Sequences drawn at random, whose right answers are given by a rule: as many as there are, none twice stored."""
+"""Sequences drawn at random, whose right answers are given by a rule."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -118,22 +118,20 @@ class _Answers:
 
     def __init__(self, source: RuleSource) -> None:
         labels = RuleLabels(source.rule, source.length)
-        last = range(labels.size)
-        self._starts = labels.starts
+        (self._start,) = labels.starts  # a rule that supposes the last token has no answer to some sequence
         self._classes = torch.tensor([labels.class_of(token) for token in range(source.tokens)], device=CPU)
         self._steps = torch.tensor(labels.steps, device=CPU)
-        self._answers = torch.tensor([_answer(labels, state) for state in last], device=CPU)
+        self._answers = torch.tensor([_answer(labels, state) for state in range(labels.size)], device=CPU)
 
     def to(self, tokens: Int[Tensor, "prompt position"]) -> Int[Tensor, " prompt"]:
-        """Return the answer to each sequence: that of the start which supposed its last token."""
-        states = torch.tensor(self._starts, device=CPU)[:, None].expand(-1, len(tokens))
-        classes = self._classes[tokens]
+        """Return the answer to each sequence."""
+        states = torch.full((len(tokens),), self._start, device=CPU)
         for position in range(tokens.shape[1]):
-            states = self._steps[states, classes[:, position]]
-        return self._answers[states].amax(0)
+            states = self._steps[states, self._classes[tokens[:, position]]]
+        return self._answers[states]
 
 
 def _answer(labels: RuleLabels, state: int) -> int:
-    """Return the answer in a state; -1 where there is none, or where another last token was supposed."""
+    """Return the answer in a state; -1 in the first, where there may be none."""
     label = labels.label(state)
     return -1 if label is None else label.answer

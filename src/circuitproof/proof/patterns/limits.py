@@ -153,15 +153,16 @@ class _LimitsSearch:
         return best
 
     def _placed(self, cells: list[FailingCell]) -> PatternPart | None:
-        """Return the prompts whose openers stand in the longest range of positions where no cell fails."""
+        """Return the prompts whose chosen tokens stand in the longest range of positions where no cell fails."""
         bad = {cell.position for cell in cells if cell.margin <= 0}
         good = sorted({cell.position for cell in cells} - bad)
         if not good or not bad:
             return None
         first, last = _longest_range(good)
-        openers = TokenClass(tuple(sorted({cell.token for cell in cells})))
-        placed = replace(self.pattern, clauses=(*self.pattern.clauses, Only(openers, first, last)))
-        return self._part(f"openers at {first} to {last}", placed)
+        chosen = TokenClass(tuple(sorted({cell.token for cell in cells})))
+        placed = replace(self.pattern, clauses=(*self.pattern.clauses, Only(chosen, first, last)))
+        who = "openers" if self.claim.task.labelled.labels_by.openers else "tokens that are read"
+        return self._part(f"{who} at {first} to {last}", placed)
 
     def _without_tokens(self, choices: list[FailingChoice]) -> PatternPart | None:
         """Return the prompts without the tokens that fail, as few of them as are found to be enough."""
