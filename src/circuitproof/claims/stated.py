@@ -97,6 +97,8 @@ class StatedClaim:
     expected: Mapping[Kind, Verdict]
     is_detached: bool = False
     """Whether its bundle names the tensors of the model and holds none."""
+    position: int | None = None
+    """Where prompts are decided, where it is not the task that says it."""
     operations: int | None = None
     """How much work the checker may do; without it as much as is usual for a bundle of its size."""
 
@@ -138,6 +140,7 @@ class StatedClaim:
                     task=self.task,
                     properties=(*self.properties, *self._of_model(frozen, identity)),
                     place=self.place,
+                    position=self.position,
                 )
             )
         except CircuitproofError as error:
