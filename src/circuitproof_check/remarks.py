@@ -104,14 +104,15 @@ def _if(remark: str, applies: object) -> list[str]:
 def _implies_equivalence(case: Case, claimed: Property) -> bool:
     """Say whether it is said of every prompt that its right answer is decided."""
     if claimed.kind == "accuracy":
-        return _said_right(case, claimed) == sum(_answers(case).values())
+        return _said_right(case, claimed) == sum(paid(_answers(case), NUMBER).values())
     return claimed.kind in ("equivalence", *_SIZES)
 
 
 def _said_right(case: Case, claimed: Property) -> int:
     """Return how many prompts an accuracy says to be right."""
     counted = claimed.counted
-    return counted.least or counted.exactly or sum(_answers(case).values()) - len(counted.listed)
+    every = sum(paid(_answers(case), NUMBER).values())
+    return counted.least or counted.exactly or every - len(counted.listed)
 
 
 def _of_counted(case: Case, claimed: Property) -> list[str]:
