@@ -11,15 +11,15 @@ from circuitproof.tasks.alphabet import Vocabulary
 from circuitproof.tasks.answer_rules import (
     SEQUENCE_RULES,
     AfterPrevious,
-    Count,
+    CountModulo,
     First,
+    Largest,
     Last,
-    Maximum,
-    Minimum,
     MostFrequent,
     NextAbove,
-    StateMachine,
-    Sum,
+    Smallest,
+    SumModulo,
+    WrittenMachine,
 )
 from circuitproof.tasks.pattern_text import parse_pattern
 from circuitproof.tasks.rules import SameAnswer
@@ -38,8 +38,8 @@ PATTERNS = (
 )
 
 CHOSEN = {
-    Maximum: max,
-    Minimum: min,
+    Largest: max,
+    Smallest: min,
     First: itemgetter(0),
     Last: itemgetter(-1),
     MostFrequent: lambda places: max(sorted(places), key=places.count),
@@ -50,13 +50,13 @@ CHOSEN = {
 
 def obvious(rule, prompt):
     """Return the answer to a prompt, looked at as a whole; none where it has none."""
-    if isinstance(rule, StateMachine):
+    if isinstance(rule, WrittenMachine):
         return _walked(rule, prompt)
     if isinstance(rule, AfterPrevious):
         return _after_previous(rule.of, prompt)
     places = [rule.of.index(token) for token in prompt if token in rule.of]
-    if isinstance(rule, (Count, Sum)):
-        number = len(places) if isinstance(rule, Count) else sum(places)
+    if isinstance(rule, (CountModulo, SumModulo)):
+        number = len(places) if isinstance(rule, CountModulo) else sum(places)
         return rule.answers[number % len(rule.answers)]
     if isinstance(rule, NextAbove):
         last = rule.of.index(prompt[-1]) if prompt[-1] in rule.of else -1
@@ -84,13 +84,15 @@ def random_rule(draw, kind=None):
     """Return a rule about some of five tokens."""
     kind = kind or draw.choice(SEQUENCE_RULES)
     of = tuple(draw.sample(range(VOCABULARY), draw.randint(2, VOCABULARY)))
-    if kind in (Count, Sum):
+    if kind in (CountModulo, SumModulo):
         return kind(of, tuple(draw.choice((0, 1, 2)) for _ in range(draw.randint(2, 3))))
-    if kind is StateMachine:
+    if kind is WrittenMachine:
         cut, states = draw.randint(1, len(of) - 1), draw.randint(1, 4)
         rows = tuple((draw.randrange(states), draw.randrange(states)) for _ in range(states))
         answers = tuple((state, draw.choice((0, 1, 2))) for state in range(states))
-        return StateMachine((of[:cut], of[cut:]), rows, answers[: draw.choice((states, max(1, states - 1)))])
+        return WrittenMachine(
+            (of[:cut], of[cut:]), rows, answers[: draw.choice((states, max(1, states - 1)))]
+        )
     return kind(of)
 
 
@@ -103,7 +105,7 @@ def ruled_task(rule, text, vocabulary=VOCABULARY, candidates=None):
 def by_machine(task):
     """Return a task about openers with its answers given by an automaton instead."""
     (first, one), (second, other) = task.answer.answers
-    machine = StateMachine(((first,), (second,)), ((1, 2), (1, 1), (2, 2)), ((1, one), (2, other)))
+    machine = WrittenMachine(((first,), (second,)), ((1, 2), (1, 1), (2, 2)), ((1, one), (2, other)))
     return replace(task, answer=machine, relation=SameAnswer())
 
 

@@ -219,7 +219,8 @@ BEGINNINGS: dict[Callable[[Path, Path], None], tuple[str, ...]] = {
     begin_training: (
         *("code-lm-baseline", "code-lm-source", "gpt2-baseline", "gpt2-source", "text"),
         *("own-closing-tags", "own-first-letter", "own-indirect-object", "own-subject-verb"),
-        *("max-of-four", "max-of-four-two-heads", "max-of-five", "max-of-ten", "max-of-twenty"),
+        *("max-of-four", "max-of-four-ranges", "max-of-four-two-heads"),
+        *("max-of-five", "max-of-ten", "max-of-twenty"),
         *("toy", "toy-band", "toy-control", "toy-norms-base", "toy-plain", "toy-softmax"),
     ),
     begin_removal: ("code-lm-base", "code-lm-norm-free", "gpt2-base", "text-norm-free", "toy-norm-free"),

@@ -65,7 +65,7 @@ class OpenerRules:
 
 
 @dataclass(frozen=True, slots=True)
-class SequenceRule:
+class StatefulRule:
     """A rule of some kind about tokens in an order, or an automaton written out."""
 
     kind: str
@@ -171,7 +171,7 @@ class SequenceRule:
         return (answer for answer in paid(self.answers, NUMBER) if answer != ABSENT)
 
 
-def answers_of(rule: SequenceRule, prompts: Iterable[tuple[int, ...]], where: str) -> tuple[int, ...]:
+def answers_of(rule: StatefulRule, prompts: Iterable[tuple[int, ...]], where: str) -> tuple[int, ...]:
     """Return the answer to each prompt, which has one."""
     found: list[int] = []
     for number, prompt in enumerate(prompts):
@@ -186,7 +186,7 @@ def answers_of(rule: SequenceRule, prompts: Iterable[tuple[int, ...]], where: st
     return tuple(found)
 
 
-def read_rule(value: object, where: str, vocabulary: int) -> SequenceRule:
+def read_rule(value: object, where: str, vocabulary: int) -> StatefulRule:
     """Read a rule of one of the kinds."""
     name = str(kind(value, where))
     if name == "automaton":
@@ -200,10 +200,10 @@ def read_rule(value: object, where: str, vocabulary: int) -> SequenceRule:
         answers = _tokens(listed, where, vocabulary)
     of = _tokens(listed, where, vocabulary)
     places = _numbered(((token, place) for place, token in enumerate(of)), where)
-    return SequenceRule(name, of, places, answers)
+    return StatefulRule(name, of, places, answers)
 
 
-def _read_automaton(value: object, where: str, vocabulary: int) -> SequenceRule:
+def _read_automaton(value: object, where: str, vocabulary: int) -> StatefulRule:
     _, classes, rows, told = fields(value, where, "kind", "tokens", "transitions", "answers")
     members = [_tokens(one, where, vocabulary) for one in items(classes, where)]
     moves = tuple(integers(row, where) for row in items(rows, where))
@@ -225,7 +225,7 @@ def _read_automaton(value: object, where: str, vocabulary: int) -> SequenceRule:
         answers[state] = integer(answer, where, 0, vocabulary - 1)
     listed = ((token, place) for place, one in enumerate(members) for token in paid(one, NUMBER))
     places = _numbered(listed, where)
-    return SequenceRule("automaton", tuple(places), places, tuple(answers), moves)
+    return StatefulRule("automaton", tuple(places), places, tuple(answers), moves)
 
 
 def _tokens(value: object, where: str, vocabulary: int) -> tuple[int, ...]:

@@ -25,7 +25,7 @@ from .reading import (
     sha256,
     text,
 )
-from .rules import SEQUENCE_RULES, OpenerRules, SequenceRule, answers_of, read_rule
+from .rules import SEQUENCE_RULES, OpenerRules, StatefulRule, answers_of, read_rule
 from .work import key
 
 Prompts = tuple[tuple[int, ...], ...]
@@ -43,7 +43,7 @@ class DeclaredPattern:
     """A pattern, and the rules that label its prompts."""
 
     pattern: Pattern
-    rules: OpenerRules | SequenceRule
+    rules: OpenerRules | StatefulRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

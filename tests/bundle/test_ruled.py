@@ -18,7 +18,7 @@ from circuitproof.proof.effort import Effort
 from circuitproof.proof.properties.equivalence import Equivalence
 from circuitproof.proof.properties.invariance import Invariance
 from circuitproof.proof.verdict import Verdict
-from circuitproof.tasks.answer_rules import SEQUENCE_RULES, First, Last, Maximum, Minimum, MostFrequent
+from circuitproof.tasks.answer_rules import SEQUENCE_RULES, First, Largest, Last, MostFrequent, Smallest
 from circuitproof_check.main import Outcome, check
 from circuitproof_check.reading import MANIFEST
 from pattern_claims import PROPERTIES, random_claim, truths
@@ -84,11 +84,11 @@ def test_an_automaton_in_the_place_of_openers_changes_no_verdict(tmp_path):
 @pytest.mark.parametrize(
     ("rule", "lines", "text", "is_right"),
     [
-        (Maximum((0, 1, 2, 3)), ATTENTION["largest"], "any{1..4}", True),
-        (Maximum((0, 1, 2, 3)), ATTENTION["largest"], "any{1..12}", False),
-        (Minimum((0, 1, 2, 3)), ATTENTION["largest"], "any{1..4}", False),
-        (Maximum((3, 2, 1, 0)), ATTENTION["smallest"], "any{1..4}", True),
-        (Minimum((0, 1, 2, 3)), ATTENTION["smallest"], "any{1..4}", True),
+        (Largest((0, 1, 2, 3)), ATTENTION["largest"], "any{1..4}", True),
+        (Largest((0, 1, 2, 3)), ATTENTION["largest"], "any{1..12}", False),
+        (Smallest((0, 1, 2, 3)), ATTENTION["largest"], "any{1..4}", False),
+        (Largest((3, 2, 1, 0)), ATTENTION["smallest"], "any{1..4}", True),
+        (Smallest((0, 1, 2, 3)), ATTENTION["smallest"], "any{1..4}", True),
         (First((0, 1, 2, 3)), ATTENTION["first"], "any{1..9}", True),
         (Last((0, 1, 2, 3)), ATTENTION["first"], "any{1..9}", False),
         (Last((0, 1, 2, 3)), ATTENTION["last"], "any{1..9}", True),
@@ -140,7 +140,7 @@ def retold(path, change):
 )
 def test_a_rule_that_is_changed_in_the_claim_is_found_out(change, found, tmp_path):
     """Another rule has other answers: the evidence says nothing of them."""
-    claim = attending(Maximum((0, 1, 2, 3)), ATTENTION["largest"], "any{2}", (Equivalence(),))
+    claim = attending(Largest((0, 1, 2, 3)), ATTENTION["largest"], "any{2}", (Equivalence(),))
     judged(claim, tmp_path / "bundle")
     outcome, sentence = retold(tmp_path / "bundle", change)
     assert outcome is (Outcome.INVALID if found else Outcome.VALID)

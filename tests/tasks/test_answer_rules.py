@@ -7,11 +7,11 @@ from circuitproof.errors import DeclarationError
 from circuitproof.tasks.answer_rules import (
     SEQUENCE_RULES,
     AfterPrevious,
-    Count,
-    Maximum,
+    CountModulo,
+    Largest,
     MostFrequent,
     NextAbove,
-    StateMachine,
+    WrittenMachine,
     rule_answer,
 )
 from circuitproof.tasks.labelling import RuleLabels
@@ -42,8 +42,8 @@ def test_a_rule_answers_as_looking_at_the_whole_prompt_does(kind):
         (NextAbove((0, 1, 2)), (2, 0, 1, 4), 0),
         (NextAbove((0, 1, 2)), (2, 0, 1, 4, 0), 1),
         (NextAbove((0, 1, 2)), (1, 2), None),
-        (Count((1, 2), (4, 3)), (1, 2, 1), 3),
-        (Maximum((2, 0, 1)), (2, 0, 2), 0),
+        (CountModulo((1, 2), (4, 3)), (1, 2, 1), 3),
+        (Largest((2, 0, 1)), (2, 0, 2), 0),
     ],
 )
 def test_answers_by_hand(rule, prompt, answer):
@@ -53,7 +53,7 @@ def test_answers_by_hand(rule, prompt, answer):
 
 def test_a_state_may_become_just_the_labels_of_prompts_that_go_on_from_it():
     """A region of one label is then followed nowhere else."""
-    labels = RuleLabels(Maximum((0, 1, 2)), 4)
+    labels = RuleLabels(Largest((0, 1, 2)), 4)
     (start,) = labels.starts
     seen = labels.see(start, 1)
     wanted = {labels.label(labels.see(seen, token)) for token in range(4)}
@@ -70,20 +70,23 @@ def test_rules_of_too_many_states_are_refused_with_the_number():
 @pytest.mark.parametrize(
     ("make", "found"),
     [
-        (lambda: Maximum(()), r"the tokens of the rule are \(\), want one or more, distinct"),
-        (lambda: Maximum((1, 1)), r"the tokens of the rule are \(1, 1\), want one or more, distinct"),
-        (lambda: Count((1,), (1,)), r"has the answers \(1,\), want two or more"),
-        (lambda: StateMachine(((1,),), ((0,), ()), ((0, 1),)), "state 1 of the automaton has 0 transitions"),
-        (lambda: StateMachine(((1,), (1,)), ((0, 0),), ((0, 1),)), "token 1 stands in two classes"),
-        (lambda: StateMachine(((1,), ()), ((0, 0),), ((0, 1),)), "a class of the automaton has no tokens"),
-        (lambda: StateMachine(((1,),), ((1,),), ((0, 1),)), "speaks of state 1, want 0 to 0"),
+        (lambda: Largest(()), r"the tokens of the rule are \(\), want one or more, distinct"),
+        (lambda: Largest((1, 1)), r"the tokens of the rule are \(1, 1\), want one or more, distinct"),
+        (lambda: CountModulo((1,), (1,)), r"has the answers \(1,\), want two or more"),
         (
-            lambda: StateMachine(((1,),), ((0,),), ((0, 1), (0, 2))),
+            lambda: WrittenMachine(((1,),), ((0,), ()), ((0, 1),)),
+            "state 1 of the automaton has 0 transitions",
+        ),
+        (lambda: WrittenMachine(((1,), (1,)), ((0, 0),), ((0, 1),)), "token 1 stands in two classes"),
+        (lambda: WrittenMachine(((1,), ()), ((0, 0),), ((0, 1),)), "a class of the automaton has no tokens"),
+        (lambda: WrittenMachine(((1,),), ((1,),), ((0, 1),)), "speaks of state 1, want 0 to 0"),
+        (
+            lambda: WrittenMachine(((1,),), ((0,),), ((0, 1), (0, 2))),
             "a state of the automaton has two answers",
         ),
-        (lambda: StateMachine(((1,),), ((0,),), ()), "no state of the automaton has an answer"),
+        (lambda: WrittenMachine(((1,),), ((0,),), ()), "no state of the automaton has an answer"),
         (
-            lambda: StateMachine(((1,),), ((0,),) * 10_001, ((0, 1),)),
+            lambda: WrittenMachine(((1,),), ((0,),) * 10_001, ((0, 1),)),
             "the automaton has 10001 states, want 1 to",
         ),
     ],
@@ -97,7 +100,7 @@ def test_what_is_no_rule_is_refused(make, found):
 def test_a_prompt_without_an_answer_is_shown():
     """Its right answer would be anybody's guess."""
     with pytest.raises(DeclarationError, match=r"prompt \(0,\), to which rule 'maximum' gives no answer"):
-        ruled_task(Maximum((1, 2)), "any{1..2}", candidates=(1, 2))
+        ruled_task(Largest((1, 2)), "any{1..2}", candidates=(1, 2))
     with pytest.raises(DeclarationError, match=r"'after previous' gives no answer: it has a last token that"):
         ruled_task(AfterPrevious((1, 2)), "[1, 2]{2}", candidates=(1, 2))
 
@@ -105,7 +108,7 @@ def test_a_prompt_without_an_answer_is_shown():
 def test_what_a_rule_may_answer_is_a_candidate():
     """Otherwise no decision could be right."""
     with pytest.raises(DeclarationError, match="answer 3 to some prompts by rule 'maximum' is not among"):
-        ruled_task(Maximum((1, 2, 3)), "[1, 2]{2}", candidates=(1, 2))
+        ruled_task(Largest((1, 2, 3)), "[1, 2]{2}", candidates=(1, 2))
 
 
 @pytest.mark.parametrize("kind", SEQUENCE_RULES, ids=lambda kind: kind.tag)

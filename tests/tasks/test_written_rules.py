@@ -3,7 +3,7 @@ import pytest
 from circuitproof.errors import CircuitproofError
 from circuitproof.files.reading import reading
 from circuitproof.tasks.alphabet import Alphabet
-from circuitproof.tasks.answer_rules import AfterPrevious, Count, Maximum, StateMachine, Sum
+from circuitproof.tasks.answer_rules import AfterPrevious, CountModulo, Largest, SumModulo, WrittenMachine
 from circuitproof.tasks.loading import load_task, read_declared
 from circuitproof.tasks.rules import ClassTable, SameAnswer
 from circuitproof.tasks.task import read_task
@@ -25,13 +25,13 @@ def task_with(answer, **keys):
 @pytest.mark.parametrize(
     ("answer", "rule"),
     [
-        ("maximum", Maximum((4, 0, 2))),
-        ("count", Count((4, 0, 2), (4, 0, 2))),
-        ({"kind": "maximum", "of": [0, 2, 4]}, Maximum((0, 2, 4))),
-        ({"kind": "maximum", "of": "ordered"}, Maximum((0, 2, 4))),
-        ({"kind": "sum", "of": "ordered", "answers": [0, 2]}, Sum((0, 2, 4), (0, 2))),
-        ({"kind": "count", "of": ["two"]}, Count((2,), (4, 0, 2))),
-        (MACHINE, StateMachine(((0,), (2, 4)), ((0, 1), (0, 1)), ((0, 4), (1, 2)))),
+        ("maximum", Largest((4, 0, 2))),
+        ("count", CountModulo((4, 0, 2), (4, 0, 2))),
+        ({"kind": "maximum", "of": [0, 2, 4]}, Largest((0, 2, 4))),
+        ({"kind": "maximum", "of": "ordered"}, Largest((0, 2, 4))),
+        ({"kind": "sum", "of": "ordered", "answers": [0, 2]}, SumModulo((0, 2, 4), (0, 2))),
+        ({"kind": "count", "of": ["two"]}, CountModulo((2,), (4, 0, 2))),
+        (MACHINE, WrittenMachine(((0,), (2, 4)), ((0, 1), (0, 1)), ((0, 4), (1, 2)))),
     ],
 )
 def test_a_rule_is_named_or_given_by_its_parts(answer, rule):

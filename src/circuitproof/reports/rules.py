@@ -5,21 +5,21 @@ from typing import TypeAlias, assert_never
 
 from circuitproof.tasks.answer_rules import (
     AfterPrevious,
-    Count,
+    CountModulo,
     First,
+    Largest,
     Last,
-    Maximum,
-    Minimum,
     MostFrequent,
     NextAbove,
-    StateMachine,
-    Sum,
+    Smallest,
+    SumModulo,
+    WrittenMachine,
 )
 from circuitproof.tasks.names import TokenNames, named
 from circuitproof.tasks.rules import AnswerRule, AnswerTable, OnlyOpener
 
 _OfTokens: TypeAlias = (
-    Maximum | Minimum | First | Last | MostFrequent | Count | Sum | AfterPrevious | NextAbove
+    Largest | Smallest | First | Last | MostFrequent | CountModulo | SumModulo | AfterPrevious | NextAbove
 )
 _SHOWN = 12
 
@@ -28,7 +28,7 @@ def rule_words(rule: AnswerRule, names: TokenNames) -> str | None:
     """Say what a rule over the sequence answers; tables and openers are shown otherwise."""
     if isinstance(rule, (AnswerTable, OnlyOpener)):
         return None
-    if isinstance(rule, StateMachine):
+    if isinstance(rule, WrittenMachine):
         states = len(rule.transitions)
         return f"by an automaton of {states} states and {len(rule.tokens)} classes of tokens"
     return _said(rule, names)
@@ -37,9 +37,9 @@ def rule_words(rule: AnswerRule, names: TokenNames) -> str | None:
 def _said(rule: _OfTokens, names: TokenNames) -> str:
     of = _listed(names, rule.of)
     match rule:
-        case Maximum():
+        case Largest():
             return f"of the tokens that occur the last in this order: {of}"
-        case Minimum():
+        case Smallest():
             return f"of the tokens that occur the first in this order: {of}"
         case First():
             return f"the prompt's first token of {of}"
@@ -47,9 +47,9 @@ def _said(rule: _OfTokens, names: TokenNames) -> str:
             return f"the prompt's last token of {of}"
         case MostFrequent():
             return f"the most frequent token, of several the one listed first: {of}"
-        case Count(_, answers):
+        case CountModulo(_, answers):
             return f"by how many tokens are of {of}, modulo {len(answers)}: {_listed(names, answers)}"
-        case Sum(_, answers):
+        case SumModulo(_, answers):
             return f"by the sum of places, from 0, in {of}, modulo {len(answers)}: {_listed(names, answers)}"
         case AfterPrevious():
             return f"the token after the previous occurrence of the last one, both of {of}"

@@ -72,7 +72,7 @@ class _OneOf(_OfTokens, ABC):
         ...
 
 
-class Maximum(_OneOf):
+class Largest(_OneOf):
     """The token of the prompt that is latest in the rule's order."""
 
     __slots__ = ()
@@ -82,7 +82,7 @@ class Maximum(_OneOf):
         return old >= place
 
 
-class Minimum(_OneOf):
+class Smallest(_OneOf):
     """The token of the prompt that is earliest in the rule's order."""
 
     __slots__ = ()
@@ -155,7 +155,7 @@ class _Cyclic(_OfTokens):
         return self.answers[state[0]]
 
 
-class Count(_Cyclic):
+class CountModulo(_Cyclic):
     """The answer at the place that is how many of the rule's tokens the prompt holds, modulo the answers."""
 
     __slots__ = ()
@@ -168,7 +168,7 @@ class Count(_Cyclic):
         return ((state[0] + (token in self.of)) % len(self.answers),)
 
 
-class Sum(_Cyclic):
+class SumModulo(_Cyclic):
     """The answer at the place that is the sum of the places of the prompt's tokens, modulo the answers."""
 
     __slots__ = ()
@@ -230,7 +230,7 @@ class NextAbove(_ByLast):
 
 
 @dataclass(frozen=True, slots=True)
-class StateMachine:
+class WrittenMachine:
     """An automaton written out: it begins in state 0, and tokens in none of its classes do not move it."""
 
     tag: ClassVar[str] = "automaton"
@@ -294,19 +294,28 @@ class StateMachine:
 
 
 SequenceRule: TypeAlias = (
-    Maximum | Minimum | First | Last | MostFrequent | Count | Sum | AfterPrevious | NextAbove | StateMachine
+    Largest
+    | Smallest
+    | First
+    | Last
+    | MostFrequent
+    | CountModulo
+    | SumModulo
+    | AfterPrevious
+    | NextAbove
+    | WrittenMachine
 )
 SEQUENCE_RULES: tuple[type[SequenceRule], ...] = (
-    Maximum,
-    Minimum,
+    Largest,
+    Smallest,
     First,
     Last,
     MostFrequent,
-    Count,
-    Sum,
+    CountModulo,
+    SumModulo,
     AfterPrevious,
     NextAbove,
-    StateMachine,
+    WrittenMachine,
 )
 
 

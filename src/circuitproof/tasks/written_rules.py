@@ -5,7 +5,13 @@ from typing import cast as trust
 from circuitproof.errors import InputError
 from circuitproof.files.codec import Codec
 from circuitproof.files.reading import Fields, about, reading_part
-from circuitproof.tasks.answer_rules import SEQUENCE_RULES, Count, SequenceRule, StateMachine, Sum
+from circuitproof.tasks.answer_rules import (
+    SEQUENCE_RULES,
+    CountModulo,
+    SequenceRule,
+    SumModulo,
+    WrittenMachine,
+)
 from circuitproof.tasks.pattern_text import Sets
 from circuitproof.tasks.spelling import Spelling
 
@@ -19,7 +25,7 @@ def read_written_rule(
     if isinstance(asked[0].value(asked[1]), str):
         return _made(*asked, candidates, candidates)
     with reading_part(*asked) as part:
-        if part.one_of("kind", _RULES) == StateMachine.tag:
+        if part.one_of("kind", _RULES) == WrittenMachine.tag:
             return _machine(part, spelling)
         of, answers = (
             _tokens(part, key, spelling, sets or {}) if part.has(key) else candidates
@@ -30,21 +36,21 @@ def read_written_rule(
 
 def _made(fields: Fields, key: str, of: tuple[int, ...], answers: tuple[int, ...]) -> SequenceRule:
     rule = _RULES[fields.one_of(key, _RULES)]
-    if issubclass(rule, StateMachine):
+    if issubclass(rule, WrittenMachine):
         raise InputError(
             f"{fields.path(key)} is {rule.tag!r} alone, want a table with tokens, transitions and answers"
         )
     with about(fields.where):
-        return rule(of, answers) if issubclass(rule, (Count, Sum)) else rule(of)
+        return rule(of, answers) if issubclass(rule, (CountModulo, SumModulo)) else rule(of)
 
 
-def _machine(part: Fields, spelling: Spelling) -> StateMachine:
+def _machine(part: Fields, spelling: Spelling) -> WrittenMachine:
     """Read an automaton: classes of tokens, rows of states, pairs of a state and its answer."""
     classes = tuple(spelling.prompt(entry, where) for entry, where in part.entries("tokens"))
     rows = Codec().value(tuple[tuple[int, ...], ...], part, "transitions")
     pairs = tuple(_pair(entry, where, spelling) for entry, where in part.entries("answers"))
     with about(part.where):
-        return StateMachine(classes, rows, pairs)
+        return WrittenMachine(classes, rows, pairs)
 
 
 def _pair(entry: object, where: str, spelling: Spelling) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from circuitproof.tasks.spelling import Spelling
 from circuitproof.tasks.task import Task
 from circuitproof.tasks.written_rules import read_written_rule
 from circuitproof_lab.train.loop import SEEDS, TrainingPlan
-from circuitproof_lab.train.ruled import Draw, RuleSource
+from circuitproof_lab.train.ruled import RuleSource, SequenceDraw
 from circuitproof_lab.train.tokenised import BytePairs, CorpusSource
 
 
@@ -141,7 +141,7 @@ def _read_rule(fields: Fields, _: str) -> RuleSource:
     tokens, length, batch = (fields.integer(key, least=1) for key in ("tokens", "length", "batch"))
     rule = read_written_rule((fields, "rule"), Spelling({}), tuple(range(tokens)))
     with about(fields.where):
-        draw = fields.choice("draw", Draw) if fields.has("draw") else Draw.UNIFORM
+        draw = fields.choice("draw", SequenceDraw) if fields.has("draw") else SequenceDraw.UNIFORM
         return RuleSource(rule, tokens, length, batch, draw)
 
 

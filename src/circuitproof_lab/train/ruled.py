@@ -31,7 +31,7 @@ _ROWS = 8192
 """How many sequences are computed at a time."""
 
 
-class Draw(StrEnum):
+class SequenceDraw(StrEnum):
     """How sequences are drawn."""
 
     UNIFORM = "uniform"
@@ -49,7 +49,7 @@ class RuleSource:
     tokens: PositiveInt
     length: PositiveInt
     batch: PositiveInt
-    draw: Draw = Draw.UNIFORM
+    draw: SequenceDraw = SequenceDraw.UNIFORM
     files: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
@@ -106,11 +106,11 @@ class RuleData:
 
 def _sequences(source: RuleSource, count: int, drawn: torch.Generator) -> Int[Tensor, "prompt position"]:
     shape = (count, source.length)
-    if source.draw is Draw.UNIFORM:
-        return torch.randint(source.tokens, shape, generator=drawn, device=CPU)
-    ends = torch.randint(source.tokens, (count, 2), generator=drawn, device=CPU)
-    least, most = ends.amin(1, keepdim=True), ends.amax(1, keepdim=True)
-    return least + torch.randint(2**62, shape, generator=drawn, device=CPU) % (most - least + 1)
+    if source.draw is SequenceDraw.RANGES:
+        ends = torch.randint(source.tokens, (count, 2), generator=drawn, device=CPU)
+        least, most = ends.amin(1, keepdim=True), ends.amax(1, keepdim=True)
+        return least + torch.randint(2**62, shape, generator=drawn, device=CPU) % (most - least + 1)
+    return torch.randint(source.tokens, shape, generator=drawn, device=CPU)
 
 
 class _Answers:

@@ -153,7 +153,7 @@ class _LimitsSearch:
         return best
 
     def _placed(self, cells: list[FailingCell]) -> PatternPart | None:
-        """Return the prompts whose chosen tokens stand in the longest range of positions where no cell fails."""
+        """Return the prompts whose read tokens stand in the longest range of positions where none fails."""
         bad = {cell.position for cell in cells if cell.margin <= 0}
         good = sorted({cell.position for cell in cells} - bad)
         if not good or not bad:
