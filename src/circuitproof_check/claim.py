@@ -169,11 +169,10 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     require("prompts_are_counted", is_counted, "domain", len(prompts), count)
     shape, ablation, edges = _read_circuit(circuit, "claim.circuit", size, parsed)
     require("patterns_are_cut_to_zero", not pattern or ablation.is_zero, "claim.circuit", ablation.kind)
-    require("patterns_are_exact", not pattern or reckoned == "exact", "claim.arithmetic", reckoned)
     require("patterns_have_a_mask", not pattern or size.is_masked, "claim.architecture")
     require("patterns_have_whole_heads", not pattern or not shape.is_split, "claim.circuit")
     check_covered(ablation, prompts)
-    claimed = _read_properties(properties, "claim.properties", len(prompts))
+    claimed = _read_properties(properties, "claim.properties", len(prompts), is_pattern=bool(pattern))
     is_measured = any(one.kind in MEASURES for one in claimed)
     require("measures_are_enclosed", not is_measured or reckoned == "enclosed", "claim.arithmetic", reckoned)
     others = [one for one in claimed if one.kind == "agreement"]
@@ -276,19 +275,21 @@ def _read_slices(value: object, shapes: Shapes) -> dict[str, Slice]:
     return slices
 
 
-def _read_properties(value: object, where: str, count: int) -> tuple[Property, ...]:
-    properties = tuple(read_property(entry, where, count) for entry in items(value, where))
+def _read_properties(value: object, where: str, count: int, *, is_pattern: bool) -> tuple[Property, ...]:
+    properties = tuple(
+        read_property(entry, where, count, is_pattern=is_pattern) for entry in items(value, where)
+    )
     require("something_is_claimed", properties, where)
     require("kinds_are_claimed_once", len({entry.kind for entry in properties}) == len(properties), where)
     return properties
 
 
-def read_property(value: object, where: str, count: int) -> Property:
-    """Read one thing that is claimed, in the presence of so many prompts."""
+def read_property(value: object, where: str, count: int, *, is_pattern: bool) -> Property:
+    """Read one thing that is claimed, in the presence of so many prompts, or of those of a pattern."""
     name = kind(value, where)
     require("property_is_known", name in KINDS, where, name)
     if name in COUNTED:
-        return Property(name, counted=read_counted(value, where, count))
+        return Property(name, counted=read_counted(value, where, count, is_pattern=is_pattern))
     if name == "minimum":
         listed = items(fields(value, where, "kind", "circuits")[1], where)
         circuits = tuple(tuple(text(edge, where) for edge in items(one, where)) for one in listed)

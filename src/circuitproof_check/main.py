@@ -19,7 +19,6 @@ from . import FORMAT, __version__
 from .claim import read_claim, with_unreached
 from .forward import Forward
 from .model import ModelDirectory, check_base, check_declared, check_rows, check_tensors, open_model
-from .patterns.walk import shown_count
 from .properties import Verdict, judge
 from .reading import (
     MANIFEST,
@@ -220,8 +219,8 @@ def _judge(bundle: Path, beside: Beside) -> Report:
         check_rows(claim, tensors, of_model)
     if (base := _model(beside.base, beside)) is not None:
         check_base(base, claim)
-    answers, precision = judge(certificate, sha256(files[CLAIM]), claim, forward)
-    judged = Judged(claim, answers, beside, has_alphabet, shown_count(claim), precision)
+    found = judge(certificate, sha256(files[CLAIM]), claim, forward)
+    judged = Judged(claim, found.answers, beside, has_alphabet, found.count, found.precision)
     return replace(_report(judged), files=files, tensors=tensors if claim.is_detached else {})
 
 

@@ -19,6 +19,7 @@ from .case import Case, Decision
 from .claim import Claim, Property
 from .patterns import walk
 from .reading import integer, items, mapping
+from .sums.settle import sums_of
 from .work import NUMBER, OBJECT, key, paid, spend
 
 
@@ -103,10 +104,21 @@ def _if(remark: str, applies: object) -> list[str]:
 def _of_counted(case: Case, claimed: Property) -> list[str]:
     """Remark that one answer is right of as many prompts, or that nothing could be lost."""
     if claimed.kind == "accuracy":
-        most = max(Counter(paid(case.claim.task.answers, NUMBER)).values())
-        right = claimed.counted.least or len(case.claim.prompts) - len(claimed.counted.listed)
+        answers, counted = paid(_answers(case), NUMBER), claimed.counted
+        most = max(answers.values())
+        right = counted.least or counted.exactly or sum(answers.values()) - len(counted.listed)
         return _if(f"no better than a constant: {most}", most >= right)
     return _if("whole model", claimed.kind == "recovered difference" and _is_whole(case))
+
+
+def _answers(case: Case) -> Counter[int]:
+    """Return of how many prompts each candidate is the right answer."""
+    if case.claim.declared is None:
+        return Counter(paid(case.claim.task.answers, NUMBER))
+    found: Counter[int] = Counter()
+    for (answer, _), count in paid(sums_of(case).counts, NUMBER).items():
+        found[answer] += count
+    return found
 
 
 def _of_size(claim: Claim, claimed: Property, evidence: object, *, is_constant: bool) -> list[str]:
@@ -224,14 +236,23 @@ def _in_regions(case: Case, tree: dict[str, object]) -> Iterator[Decision]:
         yield from _in_regions(case, mapping(mapping(child, "evidence")["evidence"], "evidence"))
     for entry in items(tree.get("prompts", []), "evidence"):
         spend(NUMBER * len(case.claim.task.candidates))
-        yield case.decide(case.folds[integer(mapping(entry, "evidence")["fold"], "evidence")])
-    if "decision" in tree:
-        yield frozenset({case.claim.task.candidates[integer(tree["decision"], "evidence")]})
+        shown = mapping(entry, "evidence")
+        yield _stated(case, shown, "decided") or case.decide(case.folds[integer(shown["fold"], "evidence")])
+    for name in ("decision", "decided"):
+        if found := _stated(case, tree, name):
+            yield found
+
+
+def _stated(case: Case, content: dict[str, object], name: str) -> Decision:
+    """Return the decision that a leaf states by the place of its candidate, or nothing."""
+    if name not in content:
+        return frozenset()
+    return frozenset({case.claim.task.candidates[integer(content[name], "evidence")]})
 
 
 def _is_single(case: Case) -> bool:
     """Say whether each prompt is a class of its own."""
-    return walk.count(case.claim) == len({group for _, group in walk.labels(case)})
+    return walk.count(case) == len({group for _, group in walk.labels(case)})
 
 
 def _is_chain(claim: Claim) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from .ablation import Ablation
 from .claim import Claim, Property
 from .counted_words import counted_facts, counted_words
+from .decimals import short
 from .properties import Remarks, Verdict
 from .reading import quoted_path, show
 
@@ -47,16 +48,16 @@ class Judged:
     beside: Beside
     has_alphabet: bool
     """Whether the names of tokens were compared with those of a model."""
-    count: str
-    """How many prompts the claim is about, in short."""
+    count: int
+    """How many prompts the claim is about."""
     precision: int = 0
     """That of enclosed arithmetic."""
 
     @property
     def prompts(self) -> str:
         """Say what the claim is about."""
-        is_list = self.claim.declared is None
-        return f"{self.count} prompts" if is_list else f"all {self.count} prompts of a pattern"
+        is_list, count = self.claim.declared is None, short(self.count)
+        return f"{count} prompts" if is_list else f"all {count} prompts of a pattern"
 
     @property
     def has_base(self) -> bool:
@@ -88,9 +89,8 @@ def _answered(judged: Judged, most: int) -> str:
 
 def _answers(judged: Judged, shown: Sequence[Remarks]) -> str:
     words: dict[Verdict, list[str]] = {verdict: [] for verdict in Verdict}
-    count = len(judged.claim.prompts)
     for claimed, (verdict, _), remarks in zip(judged.claim.properties, judged.answers, shown, strict=True):
-        counted = counted_words(claimed, count, is_proved=verdict is Verdict.PROVED)
+        counted = counted_words(claimed, judged.count, is_proved=verdict is Verdict.PROVED)
         words[verdict].append(_property_words(claimed, (*counted, *remarks)))
     return "; ".join(f"{', '.join(found)} {verdict.value}" for verdict, found in words.items() if found)
 
@@ -187,7 +187,7 @@ def facts(judged: Judged) -> dict[str, object]:
             entry |= {"epsilon": str(claimed.epsilon), "at": claimed.at, "positions": claimed.positions}
         if claimed.kind == "agreement":
             entry |= {"edges": list(claimed.circuits[0])}
-        properties.append(entry | counted_facts(claimed))
+        properties.append(entry | counted_facts(claimed, is_pattern=claim.declared is not None))
     return {
         "task": claim.task.name,
         "declaration": claim.task.declaration,
@@ -227,7 +227,11 @@ def assumptions(judged: Judged) -> tuple[dict[str, str], ...]:
             "count": str(candidates),
             "tokens": str(vocabulary),
         },
-        {"about": "domain", "is": "list" if claim.declared is None else "pattern", "count": judged.count},
+        {
+            "about": "domain",
+            "is": "list" if claim.declared is None else "pattern",
+            "count": short(judged.count),
+        },
     )
 
 

@@ -168,6 +168,10 @@ FREE: dict[str, str] = {
         regions/robustness: _distances 4
         remarks: _biased
         remarks: _is_same
+        sums/automaton: Automaton._level
+        sums/rows: TokenRows._contributed 2
+        sums/rows: TokenRows._projected
+        sums/settle: PatternSums.settle 2
         rules: answers_of
     """,
     "who calls it has paid for what it goes through": """
@@ -175,7 +179,7 @@ FREE: dict[str, str] = {
         exact: Matrix._column
         exact: longest 2
         exact: vector
-        gates: _follows_brackets 2
+        gates: _forbidden_programs 3
         patterns/cells: Cell._layers
         patterns/runs: PromptRegion.heads 4
         patterns/runs: Runs._is_told 3
@@ -187,6 +191,12 @@ FREE: dict[str, str] = {
         programs: _picks 2
         enclosed/functions: _gelu_exact_between
         enclosed/functions: exp_ends 2
+        sums/boxes: LeadSums._bounds 2
+        sums/boxes: LeadSums._lines 2
+        sums/boxes: LeadSums._of_head 5
+        sums/boxes: LeadSums._of_one_head 4
+        sums/boxes: LeadSums.price_of
+        sums/cells: CellGraph.least 4
         regions/robustness: _Setting.positions
         rules: _numbered
         rules: read_rule

@@ -19,6 +19,7 @@ import enclosed_forgeries
 import measure_forgeries
 import pattern_forgeries
 import rule_forgeries
+import softmax_pattern_forgeries
 from bundle_maker import FINAL_RESIDUAL, Bundle, Prover, architecture, every_edge, fitting, proving
 from circuitproof_check.main import Outcome, check
 from rule_removal import without
@@ -36,7 +37,7 @@ OPEN = {
     "patterns_are_cut_to_zero",
     "patterns_have_whole_heads",
     "patterns_have_a_mask",
-    "patterns_are_exact",
+    "numbers_of_prompts_are_of_the_pattern",
     "measures_are_enclosed",
     "weights_are_here_unless_detached",
 }
@@ -526,7 +527,7 @@ def test_agreement_over_a_pattern_is_judged_by_both_circuits(tmp_path):
     outcome, sentence = check(pattern_forgeries.agreeing().write(tmp_path / "honest"))
     assert outcome is Outcome.VALID, sentence
     _, sentence = check(pattern_forgeries.agreeing_through_brackets().write(tmp_path / "brackets"))
-    assert "leaves allow the conditions" in sentence
+    assert "leaves allow the programs" in sentence
     _, sentence = check(pattern_forgeries.agreeing(is_single=True).write(tmp_path / "single"))
     assert "leaves are in the table" in sentence
 
@@ -999,14 +1000,6 @@ def _open_pattern(**circuit: Any) -> Bundle:
 forgery("patterns_are_cut_to_zero")(lambda: _open_pattern(ablation=mean([[0], [1, 2]])))
 
 
-@forgery("patterns_are_exact")
-def _enclosed_pattern() -> Bundle:
-    bundle = _open_pattern()
-    bundle.claim["arithmetic"] = "enclosed"
-    bundle.certificate["precision"] = 64
-    return bundle
-
-
 @forgery("patterns_have_a_mask")
 def _unmasked_pattern() -> Bundle:
     bundle = _open_pattern()
@@ -1217,7 +1210,14 @@ def test_an_honest_lesion_identity_is_valid(tmp_path):
     assert check(broken.write(tmp_path / "broken"))[0] is Outcome.REFUTED
 
 
-for _of in (pattern_forgeries, enclosed_forgeries, measure_forgeries, rule_forgeries):
+OTHERS = (
+    pattern_forgeries,
+    enclosed_forgeries,
+    measure_forgeries,
+    rule_forgeries,
+    softmax_pattern_forgeries,
+)
+for _of in OTHERS:
     for _rule, _make in _of.FORGED.items():
         forgery(_rule, refuting=_rule in _of.REFUTING)(_make)
     STOPS |= _of.STOPPING
@@ -1227,6 +1227,7 @@ def test_a_proof_in_enclosed_arithmetic_is_valid(tmp_path):
     """So that each refusal of one below is due to the forgery."""
     assert check(enclosed_forgeries.honest().write(tmp_path / "enclosed"))[0] is Outcome.VALID
     assert check(measure_forgeries.honest().write(tmp_path / "measures"))[0] is Outcome.VALID
+    assert check(softmax_pattern_forgeries.honest().write(tmp_path / "sums"))[0] is Outcome.VALID
 
 
 def test_a_proof_with_answers_by_a_rule_is_valid(tmp_path):

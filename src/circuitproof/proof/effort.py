@@ -84,6 +84,8 @@ class Effort:
     """The most prompts of a region that are computed one by one."""
     precision: int = 512
     """The most bits that logits are enclosed with, where they have no exact value."""
+    exps: int = 1 << 24
+    """The most exponentials that softmax heads over a pattern may take."""
     pace: Pace = field(default=UNHURRIED, repr=False)
     """Until when to try, and who hears of it."""
 

@@ -89,6 +89,24 @@ class Labelled:
     def lengths(self) -> set[int]:
         return {len(prompt) for prompt, _ in self._ends()}
 
+    def answer_counts(self) -> Mapping[int, int]:
+        """Return for each right answer of how many prompts it is."""
+        machine, labels, counts = self.machine, self.labels_by, dict[int, int]()
+        layer: dict[tuple[State, LabelState], int] = {(machine.start, seen): 1 for seen in labels.starts}
+        for position in range(self.pattern.longest):
+            after: dict[tuple[State, LabelState], int] = {}
+            for (state, seen), count in layer.items():
+                for atom, members in enumerate(machine.atoms):
+                    if (target := machine.step(state, atom, position)) is not None:
+                        key = (target, labels.see(seen, members[0]))
+                        after[key] = after.get(key, 0) + count * len(members)
+            for (state, seen), count in after.items():
+                found = labels.label(seen) if labels.is_settled(seen) else None
+                if machine.accepts(state) and found is not None:
+                    counts[found.answer] = counts.get(found.answer, 0) + count
+            layer = after
+        return counts
+
     def _ends(self) -> Iterator[tuple[Prompt, LabelState]]:
         """Return for each way to end one prompt that ends so, and what was seen on the way."""
         machine, labels = self.machine, self.labels_by

@@ -54,7 +54,9 @@ class Property(ABC):
 
     kind: ClassVar[Kind]
     is_known_on_patterns: ClassVar[bool] = False
-    """Whether it can be asked of every prompt of a pattern."""
+    """Whether it can be asked of every prompt of a pattern, in exact numbers."""
+    is_enclosed_on_patterns: ClassVar[bool] = False
+    """Whether it can be asked so where numbers are known up to a radius."""
     is_asked_of_solvers: ClassVar[bool] = True
     is_about_edges: ClassVar[bool] = False
     """Whether it says nothing of a circuit that keeps none."""
