@@ -1,7 +1,7 @@
-"""The largest of K tokens, on all 64^K sequences: what looking at each costs, and what proving and checking do.
+"""The largest of K tokens, on all 64^K sequences: what looking at each costs, and what proof and check do.
 
-`python benchmarks/max_of_k.py MODEL [MODEL ...]`: every sequence through the model in FP32, where there are no
-more than 2^24, and beside it how many are right by proof, exactly; one thread. Models are those of
+`python benchmarks/max_of_k.py MODEL [MODEL ...]`: every sequence through the model in FP32, where there are
+no more than 2^24, and beside it how many are right by proof, exactly; one thread. Models are those of
 `recipes/max-of-four.toml` and its like. `--prove-only` leaves the looking out.
 """
 
@@ -58,9 +58,8 @@ def looked_at(path: Path) -> Measured:
 
 def proved(path: Path, length: int, vocabulary: int) -> Measured:
     """Return what is proved of all sequences, and how long proof and check took."""
-    every = range(vocabulary)
-    pattern = f"any{{{length}}}"
-    task = cp.declare_task("maximum", vocabulary=vocabulary, candidates=every, answer="maximum", pattern=pattern)
+    asked = {"vocabulary": vocabulary, "candidates": range(vocabulary), "pattern": f"any{{{length}}}"}
+    task = cp.declare_task("maximum", answer="maximum", **asked)
     begun = perf_counter()
     with TemporaryDirectory() as folder:
         answers = cp.verify(path, task, properties=["accuracy"], out=f"{folder}/bundle")
