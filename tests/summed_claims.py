@@ -28,20 +28,24 @@ def kinds(draw):
         biases=draw.choice((True, False)),
         logit_bias=draw.choice((True, False)),
         rotary=draw.choice((None, 2)),
-        attention_scale=SOFT.attention_scale * draw.choice((1, 4)),
+        attention_scale=SOFT.attention_scale * draw.choice((1, 8, 64)),
     )
 
 
 @cache
 def drawn(seed, most_heads=1):
-    """Return the model, the circuit and the task of a random claim whose logits are sums over positions."""
+    """Return the model, the circuit and the task of a random claim whose logits are sums over positions.
+
+    It has one head, or where there may be more, two or more.
+    """
     draw = Random(seed)  # noqa: S311  # circuits, not secrets
     sizes = kinds(draw)
     graph = sizes.graph
     frozen = freeze(random_model(sizes, seed, {}))
     edges = [e for e in graph.edges() if e.target == LOGITS or not isinstance(e.source, Head)]
     circuits = (circuit_of(graph, draw.sample(edges, draw.randint(2, 6))).live() for _ in range(1000))
-    circuit = next(one for one in circuits if reads_prompt(one, {}) and 1 <= len(one.heads()) <= most_heads)
+    heads = (1,) if most_heads == 1 else range(2, most_heads + 1)
+    circuit = next(one for one in circuits if reads_prompt(one, {}) and len(one.heads()) in heads)
     text, candidates = draw.choice(PATTERNS), (0, 1, 2)[: draw.choice((2, 3))]
     task = task_of(text, candidates)
     first = {}
@@ -50,7 +54,11 @@ def drawn(seed, most_heads=1):
     known = EnclosedNumbers(128)
     found = fold(frozen, candidates, [circuit], list(first.values()), arithmetic=known).of(circuit)
     answers = {opener: candidates[one.leader] for opener, one in zip(first, found, strict=True)}
-    return frozen, circuit, task_of(text, candidates, tuple((opener, answers.get(opener, 0)) for opener in (0, 1)))
+    return (
+        frozen,
+        circuit,
+        task_of(text, candidates, tuple((opener, answers.get(opener, 0)) for opener in (0, 1))),
+    )
 
 
 def claim_of(seed, properties, most_heads=1):

@@ -67,15 +67,16 @@ def read_counted(value: object, where: str, count: int, *, is_pattern: bool) -> 
 
 def _read_count(value: object, where: str, count: int) -> Counted:
     """Read what is claimed of all prompts of a pattern, how many they are is compared later."""
-    names = [name for name in ("least", "exactly") if name in mapping(value, where)]
-    if not names:
+    said = mapping(value, where)
+    name = next((name for name in ("least", "exactly") if name in said), None)
+    if name is None:
         listed = fields(value, where, "kind", "wrong")[1]
         return Counted(_read_listed(listed, where, count, is_pattern=True))
-    spelled = text(fields(value, where, "kind", *names)[1], where)
+    spelled = text(fields(value, where, "kind", name)[1], where)
     require("numbers_of_prompts_are_decimal", _NUMBER.fullmatch(spelled), where, spelled)
     spend(NUMBER + (len(spelled) ** 2 >> 13))
     number = int(spelled)
-    return Counted(least=number) if names[0] == "least" else Counted(exactly=number)
+    return Counted(least=number) if name == "least" else Counted(exactly=number)
 
 
 def _read_bracket(value: object, where: str) -> MeasureBracket:

@@ -171,7 +171,7 @@ FREE: dict[str, str] = {
         regions/robustness: _distances 4
         remarks: _biased
         remarks: _is_same
-        sums/automaton: Automaton._level
+        sums/automaton: PromptAutomaton._level
         sums/rows: TokenRows._contributed 2
         sums/rows: TokenRows._projected
         sums/settle: PatternSums.settle 2

@@ -75,7 +75,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     `jobs` processes, or a Ray `cluster` whose head has this address, "HOST:PORT"; what is found is the same.
 
     Refuted and undecided are answers. Errors are a `CircuitproofError`: `InputError`, `DeclarationError`,
-    `NotExactError` (softmax, GELU, LayerNorm over patterns), `NumericError` (NaN weights) or `OutputError`.
+    `NotExactError` (no exact value where one is wanted), `NumericError` (NaN weights) or `OutputError`.
 
         cp.verify(model, "quotes", circuit, epsilon="1/100").verdict is cp.Verdict.PROVED
     """

@@ -167,6 +167,9 @@ LimitsOption = Annotated[
     Option("--limits", help="Where a claim about a pattern fails, look for the largest part that is proved."),
 ]
 Regions = Annotated[int, Option("--regions", min=1, help="The most regions of a pattern, for each property.")]
+ExpsOption = Annotated[
+    int, Option("--exps", min=0, help="The most exponentials that softmax heads over a pattern may take.")
+]
 ListedOption = Annotated[
     int, Option("--listed", min=0, help="The most prompts of a region to compute one by one.")
 ]

@@ -86,6 +86,10 @@ def _walk(
 
 
 def _leaf(bundle: OpenedBundle, tree: Fields) -> str:
+    if tree.has("decided"):
+        cut = len(tree.items("cuts")) if tree.has("cuts") else 0
+        decided = token_name(bundle.task, bundle.task.candidates[tree.integer("decided")])
+        return f"decides {decided}" + (f", by {plural(cut, 'tree')} of cuts" if cut else "")
     if not tree.has("decision"):
         return f"{plural(len(tree.items('prompts')), 'prompt')} shown"
     decided = answer_name(bundle.task, bundle.task.candidates[tree.integer("decision")])

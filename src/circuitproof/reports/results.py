@@ -19,6 +19,7 @@ from circuitproof.reports.counterexamples import counterexample_lines
 from circuitproof.reports.said import Said, Table
 from circuitproof.reports.words import exact
 from circuitproof.tasks.names import named, prompt_line
+from circuitproof.tasks.patterns import Pattern
 from circuitproof.verbs.floats import FloatMeasures, FloatRun
 from circuitproof.verbs.verification import Verification
 
@@ -63,7 +64,8 @@ def _smallest_margin(battery: Battery) -> str:
     circuit = battery.claim.circuit
     if not battery.folded.has([circuit]):
         return ""
-    return f"; {margin_words(battery.folded.of(circuit))}"
+    whose = "of the prompts that are shown, " if isinstance(battery.claim.task.domain, Pattern) else ""
+    return f"; {whose}{margin_words(battery.folded.of(circuit))}"
 
 
 def _float_row(run: FloatRun) -> tuple[str, ...]:

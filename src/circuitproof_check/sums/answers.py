@@ -3,7 +3,7 @@
 from circuitproof_check import accuracy
 from circuitproof_check.case import Case
 from circuitproof_check.claim import Property
-from circuitproof_check.reading import mapping, require
+from circuitproof_check.reading import require
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 
 from .settle import sums_of
@@ -112,16 +112,3 @@ def accuracy_refuted(case: Case, evidence: object, claimed: Property) -> None:
     right, wrong, _ = _counted(case, evidence, claimed)
     is_over = wrong > sums_of(case).count - least or (counted.exactly and right > counted.exactly)
     require("counts_contradict_what_is_said", is_over, where, right, wrong)
-
-
-def count_of_shown(case: Case, evidence: object, claimed: Property) -> int:
-    """Return how many prompts evidence shows."""
-    found = 0
-    for leaf in paid(leaves_of(case, evidence, claimed), NUMBER):
-        found += len(leaf.shown) if isinstance(leaf, ShownLeaf) else 0
-    return found
-
-
-def is_tree(evidence: object) -> bool:
-    """Say whether evidence is a tree over regions, and no replay."""
-    return not mapping(evidence, "evidence").keys() & {"replay", "open"}

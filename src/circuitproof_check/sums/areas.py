@@ -6,8 +6,8 @@ from circuitproof_check.patterns.shapes import TokenClass
 from circuitproof_check.rules import Label
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 
-from .automaton import Automaton
-from .graphs import Graph
+from .automaton import PromptAutomaton
+from .graphs import PathGraph
 
 Tokens = tuple[tuple[int, TokenClass], ...]
 """Positions, each with a class of which the token there is one."""
@@ -17,10 +17,10 @@ Tokens = tuple[tuple[int, TokenClass], ...]
 class Area:
     """Prompts of a label (or of any), of some lengths, with tokens of classes at positions."""
 
-    automaton: Automaton
+    automaton: PromptAutomaton
     label: Label | None
     tokens: Tokens
-    graphs: dict[int, Graph]
+    graphs: dict[int, PathGraph]
     """By the number of tokens, where there are such prompts."""
     is_of_length: bool = False
     """Whether its length was asked for."""
@@ -64,21 +64,21 @@ class Area:
         return is_here and all(prompt[place] in one for place, one in paid(self.tokens, NUMBER))
 
 
-def whole(automaton: Automaton) -> Area:
+def whole(automaton: PromptAutomaton) -> Area:
     """Return all prompts of a pattern."""
     spend(NUMBER * automaton.longest)
     return Area(automaton, None, (), _graphs(automaton, None, tuple(range(1, 1 + automaton.longest)), ()))
 
 
 def _graphs(
-    automaton: Automaton, label: Label | None, lengths: tuple[int, ...], tokens: Tokens
-) -> dict[int, Graph]:
+    automaton: PromptAutomaton, label: Label | None, lengths: tuple[int, ...], tokens: Tokens
+) -> dict[int, PathGraph]:
     spend(NUMBER * len(lengths))
     found = {length: graph for length in lengths if (graph := automaton.graph(label, length)) is not None}
     return _within(found, tokens)
 
 
-def _within(graphs: dict[int, Graph], tokens: Tokens) -> dict[int, Graph]:
+def _within(graphs: dict[int, PathGraph], tokens: Tokens) -> dict[int, PathGraph]:
     for position, one in paid(tokens, NUMBER):
         parts = {length: graph.within(position, one) for length, graph in paid(graphs, NUMBER).items()}
         graphs = {length: part for length, part in parts.items() if part is not None}

@@ -4,15 +4,13 @@ from dataclasses import dataclass, field
 
 from circuitproof_check.patterns.runs import PromptRegion, World
 from circuitproof_check.patterns.shapes import State
-from circuitproof_check.rules import Label
+from circuitproof_check.rules import Known, Label
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 
-from .graphs import Edges, Graph, Layer
+from .graphs import Branches, BranchLayer, PathGraph
 
 _MADE = 100
 """Operations to keep what pattern or rules say of a token, beside what they pay for."""
-Known = tuple[int, ...]
-"""What the rules know of some tokens."""
 Place = tuple[int, State, Known]
 """How many tokens were read, where that matters, the pattern's state, and what is known."""
 Moves = dict[int, tuple[int, ...]]
@@ -28,7 +26,7 @@ class _Level:
     """What is left to come: for each node from which it can, a class, and the edges of each class."""
 
     classes: dict[int, int]
-    edges: list[Edges]
+    edges: list[Branches]
 
 
 @dataclass(slots=True)
@@ -50,7 +48,7 @@ class _Nodes:
         return self.numbers[place]
 
 
-class Automaton:
+class PromptAutomaton:
     """Reads the prompts of a pattern; asked for graphs of those with a label, or of all."""
 
     def __init__(self, world: World) -> None:
@@ -66,9 +64,9 @@ class Automaton:
         found = {label for label in paid(self._ends, NUMBER) if label is not None}
         self.labels: list[Label] = sorted(found)
         self._levels: dict[Label | None, list[_Level]] = {}
-        self._graphs: dict[tuple[Label | None, int], Graph | None] = {}
+        self._graphs: dict[tuple[Label | None, int], PathGraph | None] = {}
 
-    def graph(self, label: Label | None, length: int) -> Graph | None:
+    def graph(self, label: Label | None, length: int) -> PathGraph | None:
         """Return the prompts of so many tokens that have a label, or any, if there are some."""
         spend(NUMBER)
         if (label, length) not in self._graphs:
@@ -139,14 +137,14 @@ class Automaton:
         """Return what is to come a token earlier: nodes with the same edges are of one class."""
         into, found = self._nodes.into, _Level({}, [])
         reaching: set[int] = set()
-        for node in paid(level.classes, NUMBER):
-            reaching.update(paid(into[node]))
+        for node in paid(level.classes):
+            reaching.update(paid(into[node], 1))
         numbers: dict[tuple[tuple[int, tuple[int, ...]], ...], int] = {}
         for node in sorted(paid(reaching, NUMBER)):
             groups: dict[int, list[int]] = {}
-            for target, atoms in paid(self._nodes.moves[node], NUMBER).items():
+            for target, atoms in paid(self._nodes.moves[node]).items():
                 if target in level.classes:
-                    groups.setdefault(level.classes[target], []).extend(paid(atoms))
+                    groups.setdefault(level.classes[target], []).extend(paid(atoms, 1))
             name = tuple(
                 sorted((group, tuple(sorted(atoms))) for group, atoms in paid(groups, OBJECT).items())
             )
@@ -162,10 +160,10 @@ class Automaton:
             tokens += paid(self.atoms[atom])
         return tuple(tokens)
 
-    def _graph(self, label: Label | None, length: int) -> Graph | None:
+    def _graph(self, label: Label | None, length: int) -> PathGraph | None:
         first = self._level(label, length).classes
         starts = [first[node] for node in paid(self._starts, NUMBER) if node in first]
-        layers: list[Layer] = []
+        layers: list[BranchLayer] = []
         reached = set(starts)
         if len(reached) != len(starts):
             raise LostPromptsError("a prompt is read in two ways")
@@ -173,4 +171,4 @@ class Automaton:
             edges = self._level(label, left).edges
             layers.append({node: edges[node] for node in paid(reached, NUMBER)})
             reached = {target for node in reached for target in paid(edges[node])}
-        return Graph(tuple(starts), tuple(layers)) if starts else None
+        return PathGraph(tuple(starts), tuple(layers)) if starts else None

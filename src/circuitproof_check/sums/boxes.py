@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import add, mul
 
-from circuitproof_check.enclosed.prices import spend
+from circuitproof_check.enclosed.prices import spend, spend_numbers
 from circuitproof_check.reading import require
 from circuitproof_check.work import NUMBER, OBJECT
 
 from .cells import CellGraph
 from .contributions import CellLeads
-from .cuts import CutTree, CutWeights
+from .cuts import CutWeights, LeadTree
 from .rows import SummedHead
 from .tables import Exponentials
 
@@ -38,9 +38,10 @@ Masses = list[list[CellMass]]
 
 def masses(graph: CellGraph, tables: Sequence[Exponentials]) -> Masses:
     """Return those of each head; where the largest is shorter than the longest, all are lifted to that."""
-    spend(4 * NUMBER * len(tables) * graph.tokens)
+    spend(NUMBER * len(tables) * (1 + graph.tokens))
     rows = [[[table[token, at] for token in tokens] for at, tokens in graph.cells] for table in tables]
     sizes = [max(one.floor for cell in row for one in cell).bit_length() for row in rows]
+    spend_numbers(2 * len(tables) * graph.tokens, 2 * max(sizes, default=0))
     lifts = [max(sizes) - size for size in sizes]
     found: Masses = []
     for row, lift in zip(rows, lifts, strict=True):
@@ -49,6 +50,11 @@ def masses(graph: CellGraph, tables: Sequence[Exponentials]) -> Masses:
         pairs = zip(least, most, strict=True)
         found.append([CellMass(low, high, min(low), max(high)) for low, high in pairs])
     return found
+
+
+def length_of(bits: int) -> int:
+    """Return how much longer than usual numbers of so many bits take to multiply, 200 times."""
+    return 200 + bits + bits * bits // 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,8 +69,10 @@ class LeadSums:
     base: int
     """The least lead without what heads add."""
     precision: int
+    bits: int
+    """About how many an exponential has together with what its token adds."""
 
-    def closes(self, tree: CutTree, box: Box, where: str) -> bool:
+    def closes(self, tree: LeadTree, box: Box, where: str) -> bool:
         """Say whether a tree shows a lead in a box."""
         spend(OBJECT * (1 + len(box)))
         if isinstance(tree, CutWeights):
@@ -103,8 +111,7 @@ class LeadSums:
 
     def price_of(self, operations: int, weights: Sequence[int]) -> int:
         """Return what operations cost for each head, with numbers as long as they are."""
-        bits = max(weights).bit_length() + self.precision + abs(self.base).bit_length()
-        return operations * len(self.heads) * (200 + bits) // 200
+        return operations * len(self.heads) * length_of(self.bits + max(weights).bit_length()) // 200
 
     def _lines(self, weights: Sequence[int], box: Box) -> list[tuple[int, int]]:
         """Return for each head what its leads are multiplied with, and what is added then."""

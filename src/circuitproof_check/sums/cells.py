@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 
-from .graphs import Graph
+from .graphs import PathGraph
 
-Cell = tuple[int, tuple[int, ...]]
+TokenCell = tuple[int, tuple[int, ...]]
 """A position and tokens that may stand there."""
 Move = tuple[int, int, tuple[int, ...]]
 """From which node to which an edge leads, and the places of its cells."""
@@ -17,7 +17,7 @@ Move = tuple[int, int, tuple[int, ...]]
 class CellGraph:
     """The cells, and the edges of each position."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[TokenCell, ...]
     starts: tuple[int, ...]
     layers: tuple[tuple[Move, ...], ...]
     tokens: int
@@ -38,9 +38,9 @@ class CellGraph:
         return min(best.values())
 
 
-def in_cells(graph: Graph) -> CellGraph:
+def in_cells(graph: PathGraph) -> CellGraph:
     """Return a graph with its tokens in cells."""
-    cells: list[Cell] = []
+    cells: list[TokenCell] = []
     layers: list[tuple[Move, ...]] = []
     tokens = 0
     for position, layer in enumerate(paid(graph.layers, OBJECT)):
@@ -62,10 +62,10 @@ def in_cells(graph: Graph) -> CellGraph:
 def _alike(edges: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[int, ...]]:
     """Return the tokens of edges in parts, by the edges that have all of a part."""
     having: dict[int, tuple[int, ...]] = {}
-    for number, tokens in enumerate(paid(edges, NUMBER)):
-        for token in paid(tokens, NUMBER):
+    for number, tokens in enumerate(paid(edges)):
+        for token in paid(tokens):
             having[token] = (*having.get(token, ()), number)
     parts: dict[tuple[int, ...], list[int]] = {}
-    for token in sorted(paid(having, NUMBER)):
+    for token in sorted(paid(having)):
         parts.setdefault(having[token], []).append(token)
     return {numbers: tuple(paid(tokens)) for numbers, tokens in paid(parts, NUMBER).items()}

@@ -7,7 +7,7 @@ from operator import sub
 from circuitproof_check.enclosed.prices import spend
 from circuitproof_check.work import NUMBER
 
-from .cells import Cell
+from .cells import TokenCell
 from .rows import SummedHead
 
 _KEPT = 1 << 21
@@ -24,15 +24,15 @@ class CellLeads:
     highest: int
 
 
-class Contributions:
+class CellContributions:
     """Computes, for cells, what a head adds to leads; shared by areas that have the same cells."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Cell, int] = {}
+        self._numbers: dict[TokenCell, int] = {}
         self._leads: dict[tuple[int, int, int], list[CellLeads]] = {}
         self._count = 0
 
-    def number(self, cells: Sequence[Cell]) -> list[int]:
+    def number(self, cells: Sequence[TokenCell]) -> list[int]:
         """Return a number for each cell, the same for the same; what is no longer needed is forgotten."""
         if self._count > _KEPT:
             self._numbers, self._leads, self._count = {}, {}, 0
@@ -44,7 +44,7 @@ class Contributions:
                 self._count += len(cell[1])
         return [self._numbers[cell] for cell in cells]
 
-    def leads(self, head: SummedHead, number: int, cell: Cell, winner: int) -> list[CellLeads]:
+    def leads(self, head: SummedHead, number: int, cell: TokenCell, winner: int) -> list[CellLeads]:
         """Return what a head adds, on a numbered cell, to the leads of a candidate over each place."""
         name = head.place, number, winner
         spend(NUMBER)
@@ -54,12 +54,13 @@ class Contributions:
         return self._leads[name]
 
 
-def _found(head: SummedHead, cell: Cell, winner: int) -> list[CellLeads]:
+def _found(head: SummedHead, cell: TokenCell, winner: int) -> list[CellLeads]:
     """Return the leads over each candidate; those over the candidate itself are of no use."""
     position, tokens = cell
     spend(NUMBER * len(tokens))
     rows = [head.contributions[token, position] for token in tokens]
-    spend(len(rows[0].midpoints) * (3 * NUMBER + 4 * len(rows)))
+    places, bits = len(rows[0].midpoints), max(row.bits for row in rows)
+    spend(places * (2 * NUMBER + (4 + bits // 50) * len(rows)))
     low = [row.midpoints[winner] - 2 * row.radius for row in rows]
     high = [row.midpoints[winner] + 2 * row.radius for row in rows]
     found: list[CellLeads] = []

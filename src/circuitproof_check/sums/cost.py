@@ -10,10 +10,9 @@ from circuitproof_check.reading import mapping
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 
 from .answers import leaves_of
-from .boxes import MOVE, TOKEN
-from .cells import in_cells
+from .boxes import MOVE, TOKEN, length_of
 from .cuts import count_of_weights
-from .graphs import Graph
+from .graphs import PathGraph
 from .settle import PatternSums, sums_of
 from .tree import SettledLeaf, ShownLeaf
 
@@ -63,7 +62,7 @@ def work_of_leaves(case: Case, answers: Sequence[tuple[Property, object]]) -> Le
     return found
 
 
-def _count_of_pairs(graph: Graph) -> int:
+def _count_of_pairs(graph: PathGraph) -> int:
     spend(NUMBER * len(graph.layers))
     return sum(len(graph.standing(position)) for position in range(len(graph.layers)))
 
@@ -80,14 +79,14 @@ def _add_settled(found: LeafWork, sums: PatternSums, leaf: SettledLeaf, ends: se
     cuts = paid(leaf.cuts, OBJECT)
     weights = others - len(cuts) + sum(count_of_weights(tree) for tree in cuts.values())
     for length, graph in paid(leaf.area.graphs, OBJECT).items():
-        lasts, cells = graph.standing(length - 1), in_cells(graph)
+        lasts, (edges, every) = graph.standing(length - 1), graph.sizes()
         ends.update((length, last) for last in paid(lasts, NUMBER))
-        count, tokens = len(lasts), cells.tokens - len(lasts) + 1
-        scale = sums.heads * (200 + 2 * sums.precision + _GUARD) // 200
-        path, shared = MOVE * cells.moves, NUMBER * len(cells.cells)
+        count, tokens = len(lasts), every - len(lasts) + 1
+        scale = sums.heads * length_of(2 * sums.precision + _GUARD) // 200
+        path, shared = 2 * MOVE * edges, NUMBER * edges
         each = OBJECT * (1 + sums.heads) + scale * (path + shared)
         of_end = sums.places * (OBJECT + sums.heads * (shared + _LEAD + 2 * NUMBER))
-        of_end += 5 * NUMBER * cells.tokens
+        of_end += 5 * NUMBER * tokens
         found.least += count * (weights * each + of_end) // 2 + count * 4 * NUMBER * tokens
         found.further += count * weights * scale * (path + TOKEN * tokens) // 2
-        found.further += sums.heads * sums.places * (_LEAD * len(cells.cells) + 4 * cells.tokens) // 2
+        found.further += sums.heads * sums.places * (_LEAD * edges + 4 * tokens) // 2

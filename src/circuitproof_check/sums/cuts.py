@@ -23,15 +23,15 @@ class CutParts:
 
     head: str
     at: tuple[int, ...]
-    parts: tuple["CutTree", ...]
+    parts: tuple["LeadTree", ...]
 
 
-CutTree = CutWeights | CutParts
+LeadTree = CutWeights | CutParts
 
 
-def read_cuts(value: object, where: str, places: int, winner: int) -> dict[int, CutTree]:
+def read_cuts(value: object, where: str, places: int, winner: int) -> dict[int, LeadTree]:
     """Return the trees of a leaf by the place of the candidate that each is about."""
-    entries, found = items(value, where), dict[int, CutTree]()
+    entries, found = items(value, where), dict[int, LeadTree]()
     require("cuts_cut_something", entries, where)
     for entry in paid(entries, OBJECT):
         over, tree = fields(entry, where, "over", "tree")
@@ -44,7 +44,7 @@ def read_cuts(value: object, where: str, places: int, winner: int) -> dict[int, 
     return found
 
 
-def _read_tree(value: object, where: str, depth: int) -> CutTree:
+def _read_tree(value: object, where: str, depth: int) -> LeadTree:
     spend(OBJECT)
     if isinstance(value, list):
         return CutWeights(integers(cast("object", value), where, 0))
@@ -56,7 +56,7 @@ def _read_tree(value: object, where: str, depth: int) -> CutTree:
     return CutParts(text(name, where), at, tuple(_read_tree(tree, where, depth + 1) for tree in paid(trees)))
 
 
-def count_of_weights(tree: CutTree) -> int:
+def count_of_weights(tree: LeadTree) -> int:
     """Return how many weights there are in a tree."""
     spend(NUMBER)
     if isinstance(tree, CutWeights):

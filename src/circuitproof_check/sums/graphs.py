@@ -9,18 +9,18 @@ from dataclasses import dataclass
 
 from circuitproof_check.work import NUMBER, paid
 
-Edges = dict[int, tuple[int, ...]]
+Branches = dict[int, tuple[int, ...]]
 """By the node that they lead to, the tokens that do."""
-Layer = dict[int, Edges]
+BranchLayer = dict[int, Branches]
 """The edges at a position, by the node that they come from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Graph:
+class PathGraph:
     """At least one prompt, with as many tokens as there are layers; each is one path from a start."""
 
     starts: tuple[int, ...]
-    layers: tuple[Layer, ...]
+    layers: tuple[BranchLayer, ...]
 
     def count(self) -> int:
         """Return how many prompts there are."""
@@ -38,16 +38,24 @@ class Graph:
         """Return the tokens that prompts have at a position, increasing."""
         found: set[int] = set()
         for edges in paid(self.layers[position], NUMBER).values():
-            for tokens in paid(edges, NUMBER).values():
-                found.update(paid(tokens))
-        return sorted(paid(found))
+            for tokens in paid(edges).values():
+                found.update(paid(tokens, 1))
+        return sorted(paid(found, 1))
 
-    def within(self, position: int, tokens: Container[int]) -> "Graph | None":
+    def sizes(self) -> tuple[int, int]:
+        """Return how many edges there are, and about how many tokens all positions have together."""
+        edges = tokens = 0
+        for layer in paid(self.layers):
+            edges += sum(len(found) for found in paid(layer).values())
+            tokens += max(sum(map(len, paid(found).values())) for found in layer.values())
+        return edges, tokens
+
+    def within(self, position: int, tokens: Container[int]) -> "PathGraph | None":
         """Return the prompts that have one of some tokens at a position, if there are any."""
-        kept: Layer = {}
+        kept: BranchLayer = {}
         for node, edges in paid(self.layers[position], NUMBER).items():
-            left: Edges = {}
-            for target, listed in paid(edges, NUMBER).items():
+            left: Branches = {}
+            for target, listed in paid(edges).items():
                 chosen = tuple(token for token in paid(listed) if token in tokens)
                 if chosen:
                     left[target] = chosen
@@ -58,11 +66,11 @@ class Graph:
         return _pruned(self.starts, layers)
 
 
-def _pruned(starts: Sequence[int], layers: list[Layer]) -> Graph | None:
+def _pruned(starts: Sequence[int], layers: list[BranchLayer]) -> PathGraph | None:
     """Return the graph without edges on which there is no prompt."""
     alive: set[int] | None = None
     for place in range(len(layers) - 1, -1, -1):
-        layer, kept = paid(layers[place], NUMBER), dict[int, Edges]()
+        layer, kept = paid(layers[place]), dict[int, Branches]()
         for node, edges in layer.items():
             is_whole = alive is None or all(target in alive for target in paid(edges))
             left = edges if is_whole else {to: one for to, one in edges.items() if alive and to in alive}
@@ -72,6 +80,6 @@ def _pruned(starts: Sequence[int], layers: list[Layer]) -> Graph | None:
     begun = tuple(start for start in paid(starts, NUMBER) if alive and start in alive)
     reached = set(begun)
     for place, layer in enumerate(paid(layers, NUMBER)):
-        kept = {node: edges for node, edges in paid(layer, NUMBER).items() if node in reached}
+        kept = {node: edges for node, edges in paid(layer).items() if node in reached}
         layers[place], reached = kept, {target for edges in kept.values() for target in paid(edges)}
-    return Graph(begun, tuple(layers)) if begun else None
+    return PathGraph(begun, tuple(layers)) if begun else None

@@ -17,9 +17,9 @@ from circuitproof_check.forward import Forward
 from circuitproof_check.reading import require
 from circuitproof_check.work import NUMBER, OBJECT, paid, spend
 
-Pair = tuple[int, int]
+TokenPair = tuple[int, int]
 """A token and its position."""
-Rows = dict[Pair, RowBall]
+PairRows = dict[TokenPair, RowBall]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,8 +28,8 @@ class SummedHead:
 
     place: int
     node: Node
-    keys: Rows
-    contributions: Rows
+    keys: PairRows
+    contributions: PairRows
     """What the values add to the logits of the candidates, each with a weight of one."""
 
     @property
@@ -44,7 +44,7 @@ class TokenRows:
         self.size, self.precision, self._forward = forward.size, precision, forward
         self._parameters, self._circuit = Parameters(forward, precision), circuit
         self._end = logits_node(self.size)
-        self._local: dict[Node, Rows] = {EMBED: {}}
+        self._local: dict[Node, PairRows] = {EMBED: {}}
         found: list[Node] = []
         for node in paid(circuit.order, NUMBER):
             is_local = all(source in self._local for source in paid(self._sources(node), NUMBER))
@@ -59,11 +59,13 @@ class TokenRows:
             SummedHead(place, node, {}, {})
             for place, node in enumerate(node for node in paid(found, OBJECT) if node in kept)
         ]
-        self._queries: dict[tuple[int, Pair], RowBall] = {}
-        self._bases: Rows = {}
+        self._queries: dict[tuple[int, TokenPair], RowBall] = {}
+        self._bases: PairRows = {}
         self._unbiased: list[AffineMap] = []
+        self.bits = precision
+        """How many the longest number has that a token adds to a logit."""
 
-    def add(self, pairs: Sequence[Pair]) -> None:
+    def add(self, pairs: Sequence[TokenPair]) -> None:
         """Compute keys and contributions of pairs; those that are known are left out."""
         for head in paid(self.heads, NUMBER):
             fresh = [pair for pair in paid(pairs, NUMBER) if pair not in head.keys]
@@ -72,15 +74,16 @@ class TokenRows:
                 head.keys.update(zip(fresh, self._projected(head, "key", fresh, inputs), strict=True))
                 contributed = self._contributed(head, inputs)
                 head.contributions.update(zip(fresh, contributed, strict=True))
+                self.bits = max(self.bits, *(row.bits for row in contributed))
 
-    def query(self, head: SummedHead, pair: Pair) -> RowBall:
+    def query(self, head: SummedHead, pair: TokenPair) -> RowBall:
         """Return the query of a head at a pair, which stands last."""
         if (head.place, pair) not in self._queries:
             inputs = self._read(head.node, [pair])
             self._queries[head.place, pair] = self._projected(head, "query", [pair], inputs)[0]
         return self._queries[head.place, pair]
 
-    def base(self, pair: Pair) -> RowBall:
+    def base(self, pair: TokenPair) -> RowBall:
         """Return the logits without what heads add, of prompts that end with a pair."""
         if pair not in self._bases:
             sources = paid(self._sources(self._end), OBJECT)
@@ -100,7 +103,7 @@ class TokenRows:
         return self._unbiased[0].apply(self._parameters.map(f"{name}.output").apply(values))
 
     def _projected(
-        self, head: SummedHead, role: str, pairs: Sequence[Pair], inputs: Sequence[RowBall]
+        self, head: SummedHead, role: str, pairs: Sequence[TokenPair], inputs: Sequence[RowBall]
     ) -> list[RowBall]:
         """Return keys or queries, as their positions rotate them."""
         found = self._parameters.map(f"head.{head.name}.{role}").apply(inputs)
@@ -117,14 +120,14 @@ class TokenRows:
     def _sources(self, node: Node) -> list[Node]:
         return self._circuit.sources.get(node.at(QUERY) if node.is_head else node, [])
 
-    def _read(self, node: Node, pairs: Sequence[Pair]) -> list[RowBall]:
+    def _read(self, node: Node, pairs: Sequence[TokenPair]) -> list[RowBall]:
         """Return what a node reads at pairs, where all its sources are local."""
         sources = paid(self._sources(node), OBJECT)
         found = [self._output(source, pairs) for source in sources]
         spend(OBJECT * len(pairs) * (1 + len(sources)))
         return [rows.total([terms[at] for terms in found], self.size.width) for at in range(len(pairs))]
 
-    def _output(self, node: Node, pairs: Sequence[Pair]) -> list[RowBall]:
+    def _output(self, node: Node, pairs: Sequence[TokenPair]) -> list[RowBall]:
         """Return what a local node hands on at pairs."""
         known = self._local[node]
         fresh = [pair for pair in paid(pairs, NUMBER) if pair not in known]
@@ -134,11 +137,11 @@ class TokenRows:
             known.update(zip(fresh, self._mlp(node, fresh), strict=True))
         return [known[pair] for pair in pairs]
 
-    def _embedded(self, pair: Pair) -> RowBall:
+    def _embedded(self, pair: TokenPair) -> RowBall:
         tables = paid(embedding(self.size, *pair), OBJECT)
         return rows.total([self._parameters.tensor(table, row) for table, row in tables], self.size.width)
 
-    def _mlp(self, node: Node, pairs: Sequence[Pair]) -> list[RowBall]:
+    def _mlp(self, node: Node, pairs: Sequence[TokenPair]) -> list[RowBall]:
         name, inputs = f"mlp.{node.layer}", self._read(node, pairs)
         hidden = paid(self._parameters.map(f"{name}.up").apply(inputs), OBJECT)
         bent = [rows.activated(row, self.size.activation, self.precision) for row in hidden]

@@ -12,13 +12,13 @@ from circuitproof_check.reading import require
 from circuitproof_check.work import NUMBER, OBJECT, paid
 
 from .areas import Area, whole
-from .automaton import Automaton
+from .automaton import PromptAutomaton
 from .boxes import Box, LeadSums, masses
-from .cells import Cell, CellGraph, in_cells
-from .contributions import CellLeads, Contributions
+from .cells import CellGraph, TokenCell, in_cells
+from .contributions import CellContributions, CellLeads
 from .cuts import CutWeights
 from .rows import SummedHead, TokenRows, check_sums
-from .tables import Tables
+from .tables import ExponentialTables
 from .tree import PatternLeaf, SettledLeaf
 
 
@@ -37,14 +37,14 @@ class PatternSums:
     def __init__(self, forward: Forward, precision: int) -> None:
         claim = forward.claim
         assert claim.declared is not None  # noqa: S101  # asked only where a claim is about a pattern
-        self.automaton = Automaton(World(claim.declared, claim.architecture.vocabulary, claim.programs))
+        self.automaton = PromptAutomaton(World(claim.declared, claim.architecture.vocabulary, claim.programs))
         self.area = whole(self.automaton)
         self.counts = self.area.counts()
         self.leaves: dict[str, list[PatternLeaf]] = {}
         """Those of the evidence about each kind of property."""
         self._rows = TokenRows(forward, forward.circuit(claim.edges), precision)
-        self._tables = Tables(self._rows, self.automaton)
-        self._contributions = Contributions()
+        self._tables = ExponentialTables(self._rows, self.automaton)
+        self._contributions = CellContributions()
         self.places = len(claim.task.candidates)
         self.precision, self.head_width = precision, claim.architecture.head_width
 
@@ -78,15 +78,17 @@ class PatternSums:
         )
         spend(self.places * (OBJECT + NUMBER * len(heads) * (2 + len(numbers))))
         rows = [self._leads(head, numbers, graph.cells, winner) for head in heads]
+        largest = max((cell.highest for row in found for cell in row), default=0)
+        bits = largest.bit_length() + max(self._rows.bits, base.bits)
         for other in range(self.places):
             if other != winner:
                 leads = [[cell[other] for cell in row] for row in rows]
                 box = tuple((min([c.lowest for c in row]), max([c.highest for c in row])) for row in leads)
                 ahead = base.midpoints[winner] - base.midpoints[other] - 2 * base.radius
-                yield other, LeadSums(graph, heads, found, leads, ahead, self.precision), box
+                yield other, LeadSums(graph, heads, found, leads, ahead, self.precision, bits), box
 
     def _leads(
-        self, head: SummedHead, numbers: Sequence[int], cells: Sequence[Cell], winner: int
+        self, head: SummedHead, numbers: Sequence[int], cells: Sequence[TokenCell], winner: int
     ) -> list[list[CellLeads]]:
         spend(NUMBER * len(cells))
         pairs = zip(numbers, cells, strict=True)

@@ -9,8 +9,8 @@ from circuitproof_check.enclosed.rows import RowBall, ceiling
 from circuitproof_check.reading import require
 from circuitproof_check.work import NUMBER
 
-from .automaton import Automaton
-from .rows import Pair, SummedHead, TokenRows
+from .automaton import PromptAutomaton
+from .rows import SummedHead, TokenPair, TokenRows
 
 MOST_GUARD = 1024
 _KEPT = 1 << 20
@@ -26,13 +26,13 @@ class Exponential:
     most: int
 
 
-Exponentials = dict[Pair, Exponential]
+Exponentials = dict[TokenPair, Exponential]
 
 
-class Tables:
+class ExponentialTables:
     """Computes and keeps, for each length and last token, the exponentials of each head."""
 
-    def __init__(self, found: TokenRows, automaton: Automaton) -> None:
+    def __init__(self, found: TokenRows, automaton: PromptAutomaton) -> None:
         self.rows, self._automaton = found, automaton
         self._known: dict[tuple[int, int], list[Exponentials]] = {}
         self._count = 0
@@ -50,7 +50,7 @@ class Tables:
             self._count += len(pairs) * len(self.rows.heads)
         return self._known[length, last]
 
-    def pairs(self, length: int, last: int) -> list[Pair]:
+    def pairs(self, length: int, last: int) -> list[TokenPair]:
         """Return the tokens that stand at each position of such prompts."""
         graph = self._automaton.graph(None, length)
         ending = None if graph is None else graph.within(length - 1, (last,))
@@ -59,7 +59,7 @@ class Tables:
         spend(NUMBER * length)
         return [(token, position) for position in range(length) for token in ending.standing(position)]
 
-    def _of_head(self, head: SummedHead, pairs: Sequence[Pair], end: Pair) -> Exponentials:
+    def _of_head(self, head: SummedHead, pairs: Sequence[TokenPair], end: TokenPair) -> Exponentials:
         spend(NUMBER * len(pairs))
         precision, query = self.rows.precision, self.rows.query(head, end)
         found = self._scores(query, [head.keys[pair] for pair in pairs])

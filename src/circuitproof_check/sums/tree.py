@@ -12,11 +12,11 @@ from circuitproof_check.rules import Label
 from circuitproof_check.work import NUMBER, OBJECT, STEP, paid, spend
 
 from .areas import Area
-from .cuts import CutTree, read_cuts
+from .cuts import LeadTree, read_cuts
 
 _SHOWN = ("prompt", "decided")
 """The keys of a prompt that a leaf shows."""
-Parts = list[tuple[Area, object]]
+AreaParts = list[tuple[Area, object]]
 """The parts of an area, each with the evidence about it."""
 
 
@@ -29,7 +29,7 @@ class SettledLeaf:
     counts: dict[Label, int]
     winner: int
     """The place of the candidate."""
-    cuts: dict[int, CutTree]
+    cuts: dict[int, LeadTree]
     """By the place of another candidate, how its lead over that one is shown."""
 
 
@@ -81,7 +81,7 @@ class TreeReader:
         cuts = read_cuts(values[1], where, places, winner) if leaf is Leaf.ENCLOSURE_CUTS else {}
         return SettledLeaf(area, where, counts, winner, cuts)
 
-    def by_label(self, tree: object, area: Area, where: str) -> Parts:
+    def by_label(self, tree: object, area: Area, where: str) -> AreaParts:
         require("labels_are_asked_once", area.label is None, where)
         last = self._case.claim.architecture.vocabulary - 1
         parts: dict[Label, object] = {}
@@ -94,7 +94,7 @@ class TreeReader:
         require("labels_of_parts_exhaust_the_area", not left, where, len(left))
         return [(area.of_label(label), evidence) for label, evidence in paid(parts, NUMBER).items()]
 
-    def by_length(self, tree: object, area: Area, where: str) -> Parts:
+    def by_length(self, tree: object, area: Area, where: str) -> AreaParts:
         require("lengths_are_asked_once", not area.is_of_length, where)
         parts: dict[int, object] = {}
         children = items(fields(tree, where, "split", "children")[1], where)
@@ -106,7 +106,7 @@ class TreeReader:
         require("lengths_of_parts_exhaust_the_area", not left, where, len(left))
         return [(area.of_length(length), evidence) for length, evidence in paid(parts, NUMBER).items()]
 
-    def by_token(self, tree: object, area: Area, where: str) -> Parts:
+    def by_token(self, tree: object, area: Area, where: str) -> AreaParts:
         """Part an area by the token at a position, which every prompt of it has."""
         _, place, children = fields(tree, where, "split", "position", "children")
         position = integer(place, where, 0, area.automaton.longest - 1)
@@ -126,7 +126,7 @@ class TreeReader:
         return [(area.of_token(position, one), evidence) for one, evidence in paid(parts, NUMBER)]
 
 
-_QUESTIONS: dict[str, Callable[[TreeReader, object, Area, str], Parts]] = {
+_QUESTIONS: dict[str, Callable[[TreeReader, object, Area, str], AreaParts]] = {
     "label": TreeReader.by_label,
     "length": TreeReader.by_length,
     "token": TreeReader.by_token,

@@ -14,7 +14,7 @@ from circuitproof_check.patterns.runs import World
 from circuitproof_check.patterns.shapes import read_pattern, read_tokens
 from circuitproof_check.rules import OpenerRules, read_rule
 from circuitproof_check.sums.areas import Area, whole
-from circuitproof_check.sums.automaton import Automaton
+from circuitproof_check.sums.automaton import PromptAutomaton
 from circuitproof_check.task import DeclaredPattern
 
 VOCABULARY = 5
@@ -84,7 +84,7 @@ def check(area: Area, prompts: dict[Prompt, Any]) -> None:
 def test_areas_are_those_of_a_listing(pattern, rule):
     """Whatever is asked in whatever order; prompts without a label are noticed."""
     world, draw = world_of(pattern, rule), random.Random(str(rule))  # noqa: S311  # questions, not secrets
-    automaton = Automaton(world)
+    automaton = PromptAutomaton(world)
     listed = {prompt: label_of(world.rules, prompt) for prompt in EVERY if world.holds(prompt)}
     assert automaton.is_labelled == (None not in listed.values())
     known = {prompt: label for prompt, label in listed.items() if label is not None}
@@ -117,12 +117,12 @@ def test_openers_label_prompts_as_well():
     """The rule of the first format: one opener in each prompt."""
     world = world_of(PATTERNS[0] | {"clauses": [{"of": {"tokens": [0, 3]}, "least": 1, "most": 1}]}, None)
     listed = {prompt: label_of(world.rules, prompt) for prompt in EVERY if world.holds(prompt)}
-    check(whole(Automaton(world)), listed)
+    check(whole(PromptAutomaton(world)), listed)
 
 
 def test_nodes_from_which_the_same_comes_are_one():
     """Of "the largest token is y" two are left at each position, whatever the vocabulary."""
-    automaton = Automaton(world_of(PATTERNS[0], {"kind": "maximum", "of": list(range(VOCABULARY))}))
+    automaton = PromptAutomaton(world_of(PATTERNS[0], {"kind": "maximum", "of": list(range(VOCABULARY))}))
     graph = automaton.graph((3, 3), 3)
     assert graph is not None
     assert [len(layer) for layer in graph.layers] == [1, 2, 2]

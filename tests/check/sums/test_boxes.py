@@ -10,7 +10,7 @@ from checker_reading import checker_forward
 from circuitproof_check import work
 from circuitproof_check.sums.areas import Area
 from circuitproof_check.sums.boxes import Box, LeadSums
-from circuitproof_check.sums.cuts import CutTree, CutWeights, read_cuts
+from circuitproof_check.sums.cuts import CutWeights, LeadTree, read_cuts
 from circuitproof_check.sums.settle import PatternSums, endings
 from softmax_pattern_claims import EVERY, TWO, SoftmaxPattern
 from sums_twin import Prompt
@@ -72,7 +72,7 @@ def trees(made: SoftmaxPattern, draw: random.Random, depth: int = 0) -> Any:
     return {"head": draw.choice(heads), "at": at, "parts": parts}
 
 
-def tree_of(value: Any) -> CutTree:
+def tree_of(value: Any) -> LeadTree:
     """Return a tree as the checker reads it."""
     return read_cuts([{"over": [1], "tree": value}], "here", 2, 0)[1]
 

@@ -169,7 +169,7 @@ class Accuracy(Property):
         return replace(answer, findings=replace(answer.findings, right=count), may_sharpen=may_sharpen)
 
     def answer_pattern(self, prover: "PatternProver") -> Answer:
-        """Count right prompts and wrong ones by regions; what is to be found is stated as well as it is known."""
+        """Count right prompts and wrong ones by regions; what is to be found is stated as it is known."""
         if self.wrong is not None:
             raise InputError("the wrong prompts of a pattern are found, never asked for; leave the list out")
         cover = prover.counted()

@@ -234,17 +234,18 @@ class Robust:
     second: None = None
 
     def decision(self, _region: "PromptRegion", first: "Seen") -> int:
-        return first.fold.winner
+        return first.exact.winner
 
     def least(self, winner: int, other: int) -> Fraction:
         return self.epsilon * self.rows.apart(winner, other)
 
     def broken_by(self, seen: "Seen") -> Replay | None:
         """Return a tie, or a perturbation that ends a clear decision."""
-        if seen.fold.is_clear and radii([seen.fold], self.rows)[0].exceeds(self.epsilon):
+        fold = seen.exact
+        if fold.is_clear and radii([fold], self.rows)[0].exceeds(self.epsilon):
             return None
-        eta = violation(seen.fold, self.rows, self.epsilon)
-        return Replay((Replayed(seen.prompt, FoldLeaf(seen.fold), eta),))
+        eta = violation(fold, self.rows, self.epsilon)
+        return Replay((Replayed(seen.prompt, FoldLeaf(fold), eta),))
 
 
 def _breaking(found: CandidateLogits, rows: Directions, epsilon: Fraction) -> Point | None:

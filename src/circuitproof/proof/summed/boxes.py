@@ -137,15 +137,15 @@ class _Search:
             if not len(left):
                 break
             prompts, sums, leads = self.leads.overlooked(questions[left], tried)
-            for place in np.flatnonzero(leads <= 0):
-                row = boxes[left[place]].row
+            for place in np.flatnonzero(leads <= 0).tolist():
+                row = boxes[int(left[place])].row
                 self.broken.setdefault(row, tuple(map(int, prompts[place])))
                 self.given_up.add(row)
             largest = np.abs(sums).max(axis=1, keepdims=True)
             moved = tried / tried.max(axis=1, keepdims=True) + sums / np.where(largest > 0, largest, 1.0)
             current[left] = np.maximum(moved, 0.0)
             is_apart = (sums > 0).any(axis=1)  # else the prompt is in the box, and no weights will do
-            going = np.array([boxes[place].row not in self.given_up for place in left], dtype=bool)
+            going = np.array([boxes[place].row not in self.given_up for place in left.tolist()], dtype=bool)
             left = left[going & is_apart]
         return current
 

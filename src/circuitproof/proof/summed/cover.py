@@ -1,4 +1,4 @@
-"""Covering a pattern by regions in which softmax heads let one candidate lead, and by prompts that are shown."""
+"""Covering a pattern by regions in which one candidate leads, and by prompts that are shown."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -118,7 +118,7 @@ class LeadCover:
         if len(leads.queries) > 1 and (found.open.any() or found.trees):
             return self._by_last(part, leads, found)
         if not found.open.any():
-            return self._led(part, winner, found.cuts(leads.queries[0]))
+            return self._led(part, winner, found.cuts(leads.query))
         return self._open(part, leads, found)
 
     def _open(self, part: Part, leads: Leads, found: Shown) -> Covered:
@@ -163,7 +163,7 @@ class LeadCover:
             return None
         leads = self._leads(part, winner)
         found = shown(leads, self.effort.pace)
-        return None if found.open.any() else self._led(part, winner, found.cuts(leads.queries[0]))
+        return None if found.open.any() else self._led(part, winner, found.cuts(leads.query))
 
     def _led(self, part: Part, winner: int, cuts: Cuts = ()) -> Led:
         size = part.region.size
@@ -193,7 +193,7 @@ class LeadCover:
         """Divide a region by the token at the position where the fewest keep it from being settled."""
         if self.regions >= self.effort.regions:
             return self._left(f"{part}: more than {self.effort.regions} regions would be looked at")
-        query = leads.table.queries[leads.queries[0]]
+        query = leads.table.queries[leads.query]
         there = part.region.lattice.pairs(query, part.region.masks)
         choices: list[tuple[int, int, list[list[int]]]] = []
         for position, bad in enumerate(found.bad_tokens(leads)):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from circuitproof.proof.patterns.regions import Missing, UnsettledError
 from circuitproof.tasks.labelled import Label, Labelled
+from circuitproof.tasks.labelling import LabelState
 
 TokenMask: TypeAlias = npt.NDArray[np.bool_]
 """For each token of the vocabulary whether it is meant."""
@@ -58,7 +59,7 @@ class Lattice:
     def last_tokens(self, masks: Masks) -> list[int]:
         """Return the tokens with which prompts end."""
         ahead = self._ahead(masks)[-1]
-        found = self.ends[ahead].any(axis=0)
+        found: TokenMask = np.asarray(self.ends[ahead].any(axis=0), dtype=bool)
         return [int(token) for token in np.flatnonzero(_met(found, masks[-1]))]
 
     def count(self, masks: Masks) -> int:
@@ -174,7 +175,8 @@ class PromptGraph:
             }
             layers.append(tuple(self._ways(joined.known)))
             sizes.append(len(joined.known))
-        starts = sorted({number[node] for node in self._starts if number[node] is not None})
+        numbers = (number[node] for node in self._starts)
+        starts = sorted({place for place in numbers if place is not None})
         if not starts:
             return None
         sized = (tuple(starts), tuple(layers[::-1]), tuple(sizes[::-1]))
@@ -200,7 +202,7 @@ class PromptGraph:
         ways, ends = dict[_Node, list[int]](), list[tuple[Label, int]]()
         for atom, members in enumerate(self.machine.atoms):
             target = self.machine.step(state, atom, position)
-            after = None if target is None else labels.see(seen, members[0])
+            after: LabelState = None if target is None else labels.see(seen, members[0])
             if target is None or after is None:
                 continue
             ways.setdefault((target, after), []).append(atom)

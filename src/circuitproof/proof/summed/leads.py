@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from circuitproof.proof.summed.lattice import TokenMask
 from circuitproof.circuits.graph import Head
+from circuitproof.proof.summed.lattice import TokenMask
 from circuitproof.proof.summed.least import Costs, Region, down, least_paths, leasts, path, through
 from circuitproof.proof.summed.tables import Bools, Floats, LengthTable, SummedTables
 
@@ -41,7 +41,7 @@ class Questions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Factor:
-    """What an exponential of a head is multiplied with: by question, slope times what it adds, and a shift."""
+    """What an exponential of a head is multiplied with: by question, a slope times what it adds, a shift."""
 
     slope: Floats
     shift: Floats
@@ -73,6 +73,11 @@ class Leads:
         """Return the places of the tokens with which prompts of the region end."""
         return tuple(map(self.table.queries.index, self.region.lattice.last_tokens(self.region.masks)))
 
+    @property
+    def query(self) -> int:
+        """Return the first of them: of a region with one last token, that."""
+        return self.queries[0]
+
     @cached_property
     def _pairs(self) -> dict[int, Bools]:
         """Return by last token the pairs of the region."""
@@ -94,9 +99,7 @@ class Leads:
         for one in self.tables.contributions:
             middle, off = one.middle[: self.table.length], 2 * one.off[: self.table.length, :, None]
             lead = middle[:, :, self.winner, None] - middle
-            found.append(
-                tuple(np.ascontiguousarray(np.moveaxis(side, 2, 0)) for side in (lead - off, lead + off))
-            )
+            found.append((_by_rival(lead - off), _by_rival(lead + off)))
         return tuple(found)
 
     @cached_property
@@ -212,7 +215,7 @@ class Leads:
         return (slice(start, min(count, start + step)) for start in range(0, count, step))
 
     def _ended(self, questions: Questions) -> Bools:
-        tokens = [self.table.queries[query] for query in questions.queries]
+        tokens = np.array(self.table.queries)[questions.queries]
         return self.region.lattice.ends[:, tokens].T
 
     def _costs(self, questions: Questions, weights: Floats) -> tuple[Costs, Floats]:
@@ -257,6 +260,11 @@ class Leads:
         rest = total - questions.low
         size = np.abs(lead) + np.abs(questions.low).sum(axis=1, keepdims=True)
         return np.minimum(questions.high, -lead - rest + _SLACK * size)
+
+
+def _by_rival(numbers: Floats) -> Floats:
+    """Return numbers by rival, position and token in the place of position, token and rival."""
+    return np.ascontiguousarray(np.moveaxis(numbers, 2, 0))
 
 
 def masks_with(

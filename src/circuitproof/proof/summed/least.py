@@ -46,7 +46,7 @@ class Region:
 
     @cached_property
     def steps(self) -> tuple[tuple[Step, ...], ...]:
-        """Return for each position but the last the ways that have tokens; those of the same share columns."""
+        """Return for each position but the last the ways that have tokens; the same tokens share columns."""
         return tuple(tuple(self._steps(position)) for position in range(self.lattice.length - 1))
 
     def _steps(self, position: int) -> Iterator[Step]:

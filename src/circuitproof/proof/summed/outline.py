@@ -36,7 +36,7 @@ def outline(frozen: Frozen, circuit: Circuit) -> SummedCircuit:
     kinds: dict[Node, bool] = {EMBED: True}
     """Whether a node is local; a head is not."""
     for node in live.nodes():
-        if node != LOGITS and node != EMBED:
+        if node not in {LOGITS, EMBED}:
             if far := [source for source in live.sources(node) if not kinds[source]]:
                 raise _too_deep(Edge(far[0], node))
             kinds[node] = not isinstance(node, Head)
@@ -48,7 +48,7 @@ def outline(frozen: Frozen, circuit: Circuit) -> SummedCircuit:
 
 def _too_deep(edge: Edge) -> UnsettledError:
     reason = (
-        f"{edge} hands on what a head gathers from all tokens to a node that bends it; heads over patterns are "
+        f"{edge} hands on what a head gathers from all tokens to what bends it; heads over patterns are "
         "followed where the logits read them directly"
     )
     return UnsettledError(Missing.STRUCTURE, reason)

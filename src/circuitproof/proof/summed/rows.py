@@ -1,4 +1,4 @@
-"""What nodes hand on at a token and a position, where nothing else matters: one enclosed row for each pair."""
+"""What nodes hand on at a token and a position, where nothing else matters: an enclosed row for each."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

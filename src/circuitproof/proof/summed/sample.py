@@ -1,4 +1,4 @@
-"""Looking for a prompt that breaks a goal among some prompts of a pattern: what is not found is not decided."""
+"""Looking for a prompt that breaks a goal among some of a pattern: what is not found is not decided."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,6 +40,6 @@ class SampleCover:
         return Open(f"{len(tried)} prompts were tried; that no prompt does is not proved of softmax heads")
 
     def _prompts(self) -> Iterator[Prompt]:
-        lattices, draw = list(self.world.lattices.values()), Random(0)
+        lattices, draw = list(self.world.lattices.values()), Random(0)  # noqa: S311  # prompts, not secrets
         drawn = (draw.choice(lattices).draw(draw) for _ in range(_TRIED))
         yield from dict.fromkeys((*self.world.labelled.examples.values(), *drawn))

@@ -169,6 +169,7 @@ class _Scored:
 
     def off(self, query: int, meant: npt.NDArray[np.int64]) -> Floats:
         """Return by how much some scores of a query may be off, from above."""
+        chosen: list[int] = meant.tolist()
         asked, reach, one = self._lengths[0][query], self.queries.radii[query], 1 << self.precision
         found = [
             _up(
@@ -176,7 +177,7 @@ class _Scored:
                 one * self.scale.denominator,
             )
             + 1
-            for length, off in ((self._lengths[1][key], self.keys.radii[key]) for key in meant.tolist())
+            for length, off in ((self._lengths[1][key], self.keys.radii[key]) for key in chosen)
         ]
         if max(found) > one:
             raise NumericError(
@@ -213,8 +214,8 @@ def _bounds(powers: Sequence[int], off: Floats, bits: int) -> tuple[Floats, Floa
 
 def _floats(rows: Balls, precision: int) -> tuple[Floats, Floats]:
     """Return rows as floats in units of 1, and how far each number may be off, rounding included."""
-    found = np.array(rows.numbers.integers().tolist(), dtype=object)
-    middle = np.vectorize(lambda number: number / (1 << precision), otypes=[np.float64])(found)
+    numbers: list[list[int]] = rows.numbers.integers().tolist()
+    middle = np.array([[number / (1 << precision) for number in row] for row in numbers])
     largest = np.abs(middle).max(axis=1, initial=0.0)
     reach = np.array([radius / (1 << precision) for radius in rows.radii]) * (1 + _APART)
     return middle, reach + largest * _APART + 2.0**-1000

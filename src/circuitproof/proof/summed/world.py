@@ -1,4 +1,4 @@
-"""A claim's pattern and circuit as the sums need them: lattices, last tokens, pairs, and tables of numbers."""
+"""A claim's pattern and circuit as sums need them: lattices, last tokens, pairs, and tables of numbers."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -63,7 +63,8 @@ class SummedWorld:
         return pairs * len(self.summed.heads)
 
     def refuse_many(self) -> None:
-        """Refuse more exponentials than are allowed, before any is computed."""
+        """Tell how many exponentials there are before any is computed, and refuse more than are allowed."""
+        self.effort.pace.hear("exponentials", 0, self.exps)
         if self.exps > self.effort.exps:
             reason = (
                 f"{self.exps:,} exponentials would have to be computed, more than {self.effort.exps:,}; "
