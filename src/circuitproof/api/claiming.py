@@ -13,6 +13,7 @@ from circuitproof.claims.file import OtherModel, load_claims
 from circuitproof.claims.proving import prove_claims as prove_all
 from circuitproof.claims.results import Claims
 from circuitproof.claims.showing import claims_said
+from circuitproof.nn.measuring import measured_after
 from circuitproof.proof.effort import UNHURRIED
 
 show_as(Claims, claims_said)
@@ -42,7 +43,11 @@ def prove_claims(  # noqa: PLR0913  # what is proved, and how
     other = None if model is None else OtherModel(Path(model), instead_of)
     stated, hear = load_claims(Path(file), _paths(where), other), paced(None, progress).hear
     folder = place_of(out) or stated.proofs
-    prove_all(stated, folder, lambda _, done, total: hear("claims", done, total), jobs=jobs, force=force)
+
+    def tell(_: str, done: int, total: int) -> None:
+        hear("claims", done, total)
+
+    prove_all(stated, folder, tell, jobs=jobs, force=force, measure=measured_after)
     return Claims(stated.name, check_claims(stated, folder, jobs=jobs, hear=UNHURRIED.hear))
 
 

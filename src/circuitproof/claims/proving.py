@@ -30,9 +30,18 @@ from circuitproof.files.locked import claimed
 from circuitproof.files.records import write_record
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
+from circuitproof.proof.verdict import Battery
+from circuitproof.verbs.floats import FloatMeasures, Unmeasured
 
 Hear: TypeAlias = Callable[[str, int, int], None]
 """Is told which claim was proved last, how many are done, and of how many."""
+Measure: TypeAlias = Callable[[Battery], FloatMeasures | Unmeasured]
+"""Asks floats what they make of a claim that was answered; torch is not at home here."""
+
+
+def unmeasured(_: Battery) -> Unmeasured:
+    """Say that nobody who has torch was asked."""
+    return Unmeasured("nobody was asked to measure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +67,13 @@ class SettledClaim:
 
 
 def prove_claims(
-    file: ClaimsFile, out: Path, hear: Hear, *, jobs: int = 1, force: bool = False
+    file: ClaimsFile,
+    out: Path,
+    hear: Hear,
+    *,
+    jobs: int = 1,
+    force: bool = False,
+    measure: Measure = unmeasured,
 ) -> tuple[SettledClaim, ...]:
     """Prove every claim of a file that is not proved in `out` yet; nothing else there is replaced.
 
@@ -80,7 +95,7 @@ def prove_claims(
 
     if jobs == 1:
         for proof, claim in asked:
-            prove_one(proof, claim)
+            prove_one(proof, claim, measure)
             tell(proof)
     else:
         _prove_in_processes(file, [proof for proof, _ in asked], jobs, tell, force=force)
@@ -88,7 +103,7 @@ def prove_claims(
     return tuple(_proved(proof, is_new=proof.claim.name in new) for proof in proofs)
 
 
-def prove_one(proof: ProofFolder, claim: Claim) -> None:
+def prove_one(proof: ProofFolder, claim: Claim, measure: Measure) -> None:
     """Prove a claim into its folder, which appears whole or not at all; what was there is replaced."""
     if proof.folder.exists():
         shutil.rmtree(proof.folder)
@@ -96,10 +111,11 @@ def prove_one(proof: ProofFolder, claim: Claim) -> None:
         begun = time.perf_counter()
         battery = prove(claim)
         seconds = time.perf_counter() - begun
+        floats = measure(battery) if proof.claim.measures_floats else None
 
         def fill(folder: Path) -> None:
             write_bundle(folder / BUNDLE, battery, is_detached=proof.claim.is_detached)
-            write_record(folder / RECORD, record_of(battery, seconds))
+            write_record(folder / RECORD, record_of(battery, seconds, floats))
 
         write_directory(proof.folder, fill)
 

@@ -97,6 +97,8 @@ class StatedClaim:
     expected: Mapping[Kind, Verdict]
     is_detached: bool = False
     """Whether its bundle names the tensors of the model and holds none."""
+    measures_floats: bool = False
+    """Whether floats are asked too, once it is proved, for the column that says whether a run could tell."""
     operations: int | None = None
     """How much work the checker may do; without it as much as is usual for a bundle of its size."""
 

@@ -55,10 +55,11 @@ def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, jobs: int) -> "Cl
     from circuitproof.claims.proving import prove_claims
     from circuitproof.claims.results import Claims
     from circuitproof.gallery.rebuilding import PROOFS, rebuild
+    from circuitproof.nn.measuring import measured_after
 
     stated, proofs = rebuild(row, weights, folder), folder / PROOFS
     with shown_claims(stated.name, len(stated.claims)) as hear:
-        prove_claims(stated, proofs, hear, jobs=jobs)
+        prove_claims(stated, proofs, hear, jobs=jobs, measure=measured_after)
         return Claims(stated.name, check_claims(stated, proofs, jobs=jobs, hear=hear))
 
 
