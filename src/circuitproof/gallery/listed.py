@@ -219,6 +219,18 @@ ROWS: tuple[GalleryModel | KeptModel, ...] = (
         layout="ordinary",
     ),
     GalleryModel(
+        name="nano_sort",
+        model="a GPT of three layers with LayerNorm, GELU and softmax that sorts six of three tokens",
+        claim="right on all 4,374 inputs, among all tokens",
+        address="https://github.com/bbycroft/llm-viz",
+        commit="a3613d777084b8010211b2d53b3d46d4ee6874ea",
+        original="public/gpt-nano-sort-model.json",
+        sha256="162c6f535ff27f3687959c9749fb269b4055603414d9dba572be32693a345cc9",
+        is_made=True,
+        wants="a directory with its model.safetensors, biases of c_attn and all, and its config.json",
+        layout="ordinary",
+    ),
+    GalleryModel(
         name="shakespeare_gpt2",
         model="a GPT-2 of four layers and 929,536 parameters, trained on Shakespeare's plays",
         claim="24 of its 207 edges write a speaker's colon and end the line, as the model does, on 128 prompts",
