@@ -17,7 +17,9 @@ PAGE = (DOCS / "howto-gpt2.md").read_text()
 TASK, PARTNERS = (re.search(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL)[1] for kind in ("toml", "json"))
 PUBLISHED = REFERENCE / "circuits" / "mib-gpt2-ioi-eap-ig.json"
 NAMES, PLACES = ["Mary", "John", "Tom", "James", "Daniel"], ["store", "park", "school", "garden", "office"]
-FEW = TASK.replace(', " Tom", " James", " Daniel"', "").replace(', " park", " school", " garden", " office"', "")
+FEW = TASK.replace(', " Tom", " James", " Daniel"', "").replace(
+    ', " park", " school", " garden", " office"', ""
+)
 
 
 @pytest.fixture

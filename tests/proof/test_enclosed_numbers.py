@@ -2,7 +2,6 @@
 
 import os
 from fractions import Fraction
-from math import isqrt
 from random import Random
 
 import mpmath
@@ -67,7 +66,7 @@ PLANTED = {
         "shift",
         lambda right: lambda numbers, bits: right(numbers, bits - (bits < -BITS_OF_A_WEIGHT)),
     ),
-    "roots rounded down, not up": (balls, "root_above", lambda _: lambda number: isqrt(number) // 2),
+    "roots that are left out": (balls, "root_above", lambda _: lambda _: 0),
 }
 BITS_OF_A_WEIGHT = 24
 

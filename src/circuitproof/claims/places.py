@@ -78,7 +78,9 @@ def record_of(
         battery.cells,
         {kind: answer.verdict for kind, answer in named.items()},
         {kind: MetObligations(answer.met, answer.obligations) for kind, answer in named.items()},
-        tuple(MeasuredRun(run.format, run.differing, run.least_margin, round(run.seconds, 3)) for run in runs),
+        tuple(
+            MeasuredRun(run.format, run.differing, run.least_margin, round(run.seconds, 3)) for run in runs
+        ),
         floats.reason if isinstance(floats, Unmeasured) else "",
     )
 

@@ -68,7 +68,9 @@ def could_run_decide(record: ProofRecord) -> str:
     """Say whether a run in floats decides what is known to be decided, as far as that was measured."""
     if record.unmeasured or not record.floats:
         return record.unmeasured and f"not measured: {record.unmeasured}"
-    differing = [f"{run.format} decides {run.differing:,} otherwise" for run in record.floats if run.differing]
+    differing = [
+        f"{run.format} decides {run.differing:,} otherwise" for run in record.floats if run.differing
+    ]
     alike = " and ".join(str(run.format) for run in record.floats if not run.differing)
     said = [*([f"{alike} decide all alike"] if alike else []), *differing]
     widest = record.floats[0]

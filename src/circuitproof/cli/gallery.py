@@ -71,7 +71,7 @@ def _show_rows(rows: "tuple[GalleryModel | KeptModel, ...]") -> None:
 def _show_row(row: "GalleryModel") -> None:
     show_line(f"{row.name}: {row.model}")
     show_line(f"claim: {row.claim}")
-    show_line(f"weights: {row.original} of {row.address} at {row.commit}, SHA-256 {row.sha256}")
+    show_line(f"weights: {row.original} of {row.address} at {row.commit}; {row.known_by}")
     show_line(f"circuitproof gallery {row.name} --weights WEIGHTS, where WEIGHTS is {row.wants}")
     if row.kept is not None:
         model = f"build/gallery/{row.name}/model"

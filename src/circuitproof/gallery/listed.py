@@ -33,6 +33,11 @@ class GalleryModel:
     kept: str | None = None
     """The claims file in the repository beside which the row's bundles are kept, without weights."""
 
+    @property
+    def known_by(self) -> str:
+        """Say by which digest the weights are known."""
+        return f"{'its model.safetensors here' if self.is_made else 'its original'} has SHA-256 {self.sha256}"
+
     def claims(self) -> dict[str, bytes]:
         """Return the row's claims file and the files beside it."""
         found = files("circuitproof.gallery").joinpath("rows", self.name)
@@ -234,8 +239,8 @@ ROWS: tuple[GalleryModel | KeptModel, ...] = (
         name="shakespeare_gpt2",
         model="a GPT-2 of four layers and 929,536 parameters, trained on Shakespeare's plays",
         claim="24 of its 207 edges write a speaker's colon and end the line, as the model does, on 128 prompts",
-        address="https://huggingface.co",
-        commit="an unknown revision",
+        address="a public GPT-2 whose address is not recorded",
+        commit="the revision with this file",
         original="model.safetensors",
         sha256="cd1b2921df8bc82d903018f9ab11e97c216d352d4dad8fe34b27aac19a622d05",
         wants="its directory: config.json, model.safetensors and tokenizer.json",
