@@ -44,7 +44,8 @@ def lines(word):
     return [shlex.split(one)[1:] for one in found]
 
 
-def test_the_task_of_the_page_has_200_prompts_of_five_answers(run, given):
+@pytest.mark.usefixtures("given")
+def test_the_task_of_the_page_has_200_prompts_of_five_answers(run):
     """Read by the tokenizer of a model in GPT-2's files."""
     assert run("import-hf", "weights", "--out", "gpt2")[0] == 0
     code, out, err = run("task", "ioi.toml", "--model", "gpt2", "--json")

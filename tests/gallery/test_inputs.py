@@ -13,7 +13,7 @@ from circuitproof.tasks.loading import read_declared
 from lens_files import CONFIG, lens_state, write_lens
 
 SPACES = (
-    ("larger", larger(), 64, 4096, lambda prompt: max(prompt)),
+    ("larger", larger(), 64, 4096, max),
     ("addition", addition(113, 113), 114, 12769, lambda prompt: (prompt[0] + prompt[1]) % 113),
     ("sorting", sorting(), 3, 4374, lambda prompt: sorted(prompt[:6])[len(prompt) - 6]),
 )

@@ -66,7 +66,7 @@ class SettledClaim:
         }
 
 
-def prove_claims(
+def prove_claims(  # noqa: PLR0913  # what is proved, and how
     file: ClaimsFile,
     out: Path,
     hear: Hear,

@@ -46,7 +46,7 @@ def paced(deadline: float | None, *, as_json: bool) -> Iterator[Pace]:
 
 @dataclass(slots=True)
 class Foresight:
-    """Tells how long counted work goes on at its pace, once for each thing that is counted, if that is long."""
+    """Tells how long counted work goes on at its pace: once for each thing that is counted, if it is long."""
 
     tell: Callable[[str], None]
     clock: Callable[[], float] = time.monotonic

@@ -190,7 +190,7 @@ ROWS: tuple[GalleryModel | KeptModel, ...] = (
     GalleryModel(
         name="grokking",
         model="Grokking: addition modulo 113, one softmax layer of four heads, ReLU",
-        claim="right on all 12,769 inputs, in either order; so are nine of its 15 edges, as the model decides",
+        claim="right on all 12,769 inputs, in either order; so are nine of 15 edges, as the model decides",
         address=_GROKKING,
         commit="dfbd38f",
         original="saved_runs/mod_addition_no_wd.pth",
@@ -238,7 +238,7 @@ ROWS: tuple[GalleryModel | KeptModel, ...] = (
     GalleryModel(
         name="shakespeare_gpt2",
         model="a GPT-2 of four layers and 929,536 parameters, trained on Shakespeare's plays",
-        claim="24 of its 207 edges write a speaker's colon and end the line, as the model does, on 128 prompts",
+        claim="24 of 207 edges write a speaker's colon and end the line, as the model does, on 128 prompts",
         address="a public GPT-2 whose address is not recorded",
         commit="the revision with this file",
         original="model.safetensors",
