@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,solvers,report,docs,dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,solvers,report,cluster,docs,dev]'
 	$(BIN)/python -m compileall -q src
 	touch $(READY)
 
@@ -56,7 +56,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 bench: $(READY)
-	for script in circuits battery lists extraction training waiting construction robustness synthesis surrogate patterns solvers page gallery; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in circuits battery lists jobs extraction training waiting construction robustness synthesis surrogate patterns solvers page gallery; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 # Programs of Tracr's library, compiled in an environment of their own (jax comes with it), then proved and scored in ours.
 TRACR := build/tracr-environment

@@ -341,7 +341,7 @@ FORGED: dict[str, Callable[[], Bundle]] = {
     "leaves_can_be_settled": _depends_on_the_length,
     "margins_are_the_least": _larger_margin,
     "margins_suffice": _not_decided_throughout,
-    "patterns_have_one_opener": _no_opener,
+    "prompts_of_patterns_have_labels": _no_opener,
     "regions_are_decided_right": _wrong_answer,
     "regions_of_a_class_are_decided_alike": _two_decisions_in_a_class,
     "shown_prompts_fill_the_region": _unshown_prompts,
@@ -350,7 +350,7 @@ FORGED: dict[str, Callable[[], Bundle]] = {
     "shown_prompts_are_decided_alike": _shown_disagreement,
     "leaves_allow_the_place": _perturbed_elsewhere,
     "leaves_allow_the_norm": robust_before_a_norm,
-    "leaves_allow_the_conditions": _through_brackets,
+    "leaves_allow_the_programs": _through_brackets,
     "shown_prompts_are_of_the_pattern": _prompt_outside,
     "patterns_have_rules": _classes_by_table,
     "classes_list_tokens_in_order": _unknown_token,
@@ -365,7 +365,7 @@ FORGED: dict[str, Callable[[], Bundle]] = {
 """For each rule about patterns a bundle that breaks just that rule."""
 STOPPING = {
     "questions_are_known",
-    "leaves_allow_the_conditions",
+    "leaves_allow_the_programs",
     "patterns_have_rules",
     "patterns_have_these_properties",
 }

@@ -3,9 +3,10 @@
 The recipe is read as it stands. Then this is replaced, and nothing else: an architecture keeps its operators
 and gets one layer of two heads and width eight; a task keeps sixteen of its prompts; a corpus, be it the
 standard library or a download, is a few files here, with 300 byte pairs for its tokenizer; trainings have a
-few steps, norms fade within them, and a fold may cost what it likes. What a study, a distillation or a
-construction looks for and trains besides is looked for in a model made by hand, and trained on a random one
-and six prompts. All of it runs under a mode that refuses a tensor that is made without naming its device.
+few steps, sequences of a rule at most eight tokens, norms fade within them, and a fold may cost what it
+likes. What a study, a distillation or a construction looks for and trains besides is looked for in a model
+made by hand, and trained on a random one and six prompts. All of it runs under a mode that refuses a tensor
+that is made without naming its device.
 """
 
 from collections.abc import Callable
@@ -43,6 +44,7 @@ from circuitproof_lab.surrogate.fitting import fit_network
 from circuitproof_lab.train.corpus import Files
 from circuitproof_lab.train.loop import TrainingPlan, Watcher
 from circuitproof_lab.train.measures import FoldLimits
+from circuitproof_lab.train.ruled import RuleSource
 from circuitproof_lab.train.tokenised import BytePairs
 from corpora import write_corpus
 from devices import NamedDevices
@@ -91,6 +93,10 @@ def tiny(recipe: Recipe, folder: Path) -> Recipe:
         longest = max(len(prompt) for task in tasks for prompt in task.prompts)
         sizes = replace(shrunk(recipe.architecture, recipe.architecture.vocabulary), context=longest)
         source = replace(recipe.source, tasks=tasks)
+        return replace(recipe, architecture=sizes, source=source, plan=few(recipe.plan))
+    if isinstance(recipe.source, RuleSource):
+        sizes = shrunk(recipe.architecture, recipe.source.tokens)
+        source = replace(recipe.source, length=min(recipe.source.length, sizes.context), batch=8)
         return replace(recipe, architecture=sizes, source=source, plan=few(recipe.plan))
     text, second = (Files(folder / kind, ("*.txt",)) for kind in ("code", "prose"))
     source = replace(recipe.source, tokenizer=BytePairs(300), batch=64, text=text, second=second)
@@ -213,6 +219,7 @@ BEGINNINGS: dict[Callable[[Path, Path], None], tuple[str, ...]] = {
     begin_training: (
         *("code-lm-baseline", "code-lm-source", "gpt2-baseline", "gpt2-source", "text"),
         *("own-closing-tags", "own-first-letter", "own-indirect-object", "own-subject-verb"),
+        *("max-of-four", "max-of-four-two-heads", "max-of-five", "max-of-ten", "max-of-twenty"),
         *("toy", "toy-band", "toy-control", "toy-norms-base", "toy-plain", "toy-softmax"),
     ),
     begin_removal: ("code-lm-base", "code-lm-norm-free", "gpt2-base", "text-norm-free", "toy-norm-free"),
@@ -225,6 +232,7 @@ BEGINNINGS: dict[Callable[[Path, Path], None], tuple[str, ...]] = {
     only_read: (
         *("gpt2-brackets-pattern", "gpt2-quotes-pattern", "toy-quotes-pattern"),
         *("tasks/closing-tags", "tasks/first-letter", "tasks/indirect-object", "tasks/subject-verb"),
+        "tasks/maximum",
     ),
 }
 """How the recipes of each kind begin."""

@@ -107,13 +107,13 @@ def _unreached(claim: Claim, claimed: Property) -> int:
         readers.setdefault(source, []).append(target)
     count = 0
     for prompt in claim.prompts:
+        decided = claim.task.decided(prompt)
         spend(NUMBER * len(claimed.positions))
         read = _read_positions(claim, readers, prompt)[side == "output"].get(node or EMBED, set())
-        last = len(prompt) - 1
         if isinstance(claimed.positions, tuple):
-            is_reached = any(place <= last and place in read for place in claimed.positions)
+            is_reached = any(place < len(prompt) and place in read for place in claimed.positions)
         else:
-            is_reached = bool(read) if claimed.positions == "all" else last in read
+            is_reached = bool(read) if claimed.positions == "all" else decided in read
         count += not is_reached
     return count
 
@@ -121,11 +121,11 @@ def _unreached(claim: Claim, claimed: Property) -> int:
 def _read_positions(
     claim: Claim, readers: Mapping[Node, list[Node]], prompt: tuple[int, ...]
 ) -> tuple[dict[Node, set[int]], dict[Node, set[int]]]:
-    """Return at which positions inputs and outputs of nodes are read on the way to the last logits.
+    """Return at which positions inputs and outputs of nodes are read on the way to the logits.
 
     What feeds a query alone is read where the head puts something out, and nowhere before.
     """
-    inputs: dict[Node, set[int]] = {logits_node(claim.architecture): {len(prompt) - 1}}
+    inputs: dict[Node, set[int]] = {logits_node(claim.architecture): {claim.task.decided(prompt)}}
     outputs: dict[Node, set[int]] = {}
     for source in sorted(paid(readers, NUMBER), reverse=True):
         spend(NUMBER * len(readers[source]) * len(prompt))
@@ -169,11 +169,12 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     require("prompts_are_counted", is_counted, "domain", len(prompts), count)
     shape, ablation, edges = _read_circuit(circuit, "claim.circuit", size, parsed)
     require("patterns_are_cut_to_zero", not pattern or ablation.is_zero, "claim.circuit", ablation.kind)
-    require("patterns_are_exact", not pattern or reckoned == "exact", "claim.arithmetic", reckoned)
+    is_usual = not pattern or mapping(task, "claim.task").keys().isdisjoint(("outputs", "position"))
+    require("patterns_are_answered_by_tokens_at_the_end", is_usual, "claim.task")
     require("patterns_have_a_mask", not pattern or size.is_masked, "claim.architecture")
     require("patterns_have_whole_heads", not pattern or not shape.is_split, "claim.circuit")
     check_covered(ablation, prompts)
-    claimed = _read_properties(properties, "claim.properties", len(prompts))
+    claimed = _read_properties(properties, "claim.properties", len(prompts), is_pattern=bool(pattern))
     is_measured = any(one.kind in MEASURES for one in claimed)
     require("measures_are_enclosed", not is_measured or reckoned == "enclosed", "claim.arithmetic", reckoned)
     others = [one for one in claimed if one.kind == "agreement"]
@@ -238,7 +239,7 @@ def with_unreached(claim: Claim) -> Claim:
 
 
 def check_positions(entry: Property, shortest: int) -> None:
-    """Demand that a prompt of the shortest length has the perturbed positions too."""
+    """Demand that the prompt of which the least is read has the perturbed positions too."""
     fits = not isinstance(entry.positions, tuple) or max(entry.positions) < shortest
     require("positions_are_in_every_prompt", fits, entry.kind, entry.positions)
 
@@ -276,19 +277,21 @@ def _read_slices(value: object, shapes: Shapes) -> dict[str, Slice]:
     return slices
 
 
-def _read_properties(value: object, where: str, count: int) -> tuple[Property, ...]:
-    properties = tuple(read_property(entry, where, count) for entry in items(value, where))
+def _read_properties(value: object, where: str, count: int, *, is_pattern: bool) -> tuple[Property, ...]:
+    properties = tuple(
+        read_property(entry, where, count, is_pattern=is_pattern) for entry in items(value, where)
+    )
     require("something_is_claimed", properties, where)
     require("kinds_are_claimed_once", len({entry.kind for entry in properties}) == len(properties), where)
     return properties
 
 
-def read_property(value: object, where: str, count: int) -> Property:
-    """Read one thing that is claimed, in the presence of so many prompts."""
+def read_property(value: object, where: str, count: int, *, is_pattern: bool) -> Property:
+    """Read one thing that is claimed, in the presence of so many prompts, or of those of a pattern."""
     name = kind(value, where)
     require("property_is_known", name in KINDS, where, name)
     if name in COUNTED:
-        return Property(name, counted=read_counted(value, where, count))
+        return Property(name, counted=read_counted(value, where, count, is_pattern=is_pattern))
     if name == "minimum":
         listed = items(fields(value, where, "kind", "circuits")[1], where)
         circuits = tuple(tuple(text(edge, where) for edge in items(one, where)) for one in listed)

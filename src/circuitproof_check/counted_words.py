@@ -4,28 +4,47 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from .claim import Property
-from .counted import SPANS, MeasureBracket
+from .counted import SPANS, Counted, MeasureBracket
 from .decimals import shortened
 from .work import paid, spend, weight
+
+_SHOWN_DIGITS = 40
 
 
 def counted_words(claimed: Property, count: int, *, is_proved: bool) -> list[str]:
     """Say what is claimed of so many prompts; only of what is proved brackets are rounded, outward."""
     counted = claimed.counted
     if claimed.kind == "accuracy":
-        right = counted.least or count - len(counted.listed)
-        return [f"right on {'at least' if counted.least else 'exactly'} {right:,} of {count:,} prompts"]
+        right = counted.least or counted.exactly or count - len(counted.listed)
+        how = "at least" if counted.least else "exactly"
+        return [f"right on {how} {_number(right)} of {_number(count)} prompts"]
     return [f"{name} {_between(one, is_proved=is_proved)}" for name, one in _brackets(claimed) if one]
 
 
-def counted_facts(claimed: Property) -> dict[str, object]:
+def _number(number: int) -> str:
+    """Show a number of prompts."""
+    spend(weight(number.bit_length()))
+    is_short = number < 10**_SHOWN_DIGITS
+    return f"{number:,}" if is_short else f"a number of {number.bit_length()} bits"
+
+
+def counted_facts(claimed: Property, *, is_pattern: bool) -> dict[str, object]:
     """Return what is claimed, as the claim has it."""
     counted, found = claimed.counted, dict[str, object]()
     if claimed.kind == "accuracy":
-        found |= {"least": counted.least} if counted.least else {"wrong": list(paid(counted.listed))}
+        found |= _counts(counted, is_pattern=is_pattern)
     if claimed.kind == "recovered difference":
         found |= {"without": list(paid(counted.listed))}
     return found | {name: one and [_spelled(one.low), _spelled(one.high)] for name, one in _brackets(claimed)}
+
+
+def _counts(counted: Counted, *, is_pattern: bool) -> dict[str, object]:
+    """Return what accuracy says; of a pattern, numbers are strings."""
+    number = counted.least or counted.exactly
+    if not number:
+        return {"wrong": list(paid(counted.listed))}
+    spend(weight(number.bit_length()))
+    return {"least" if counted.least else "exactly": str(number) if is_pattern else number}
 
 
 def _brackets(claimed: Property) -> Iterator[tuple[str, MeasureBracket | None]]:

@@ -3,8 +3,11 @@
 from fractions import Fraction
 from math import ceil, floor
 
+from .work import spend, weight
+
 _DIGITS = 6
 _MOST_PLACES = 12
+_SHOWN_DIGITS = 12
 _MOST_BITS = 1 << 12
 """Of longer numbers only the power of two that they are about is shown."""
 
@@ -20,6 +23,13 @@ def shortened(value: Fraction, *, is_raised: bool) -> str:
     places = _DIGITS - (above - below) * 30103 // 100_000  # 30103/100000 is the logarithm of 2
     scaled = value * Fraction(10) ** places
     return _spelled(ceil(scaled) if is_raised else floor(scaled), places)
+
+
+def short(count: int) -> str:
+    """Return a number of prompts, of which a long one has four digits."""
+    spend(weight(count.bit_length()))
+    digits = str(count)
+    return digits if len(digits) <= _SHOWN_DIGITS else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
 
 
 def _spelled(number: int, places: int) -> str:

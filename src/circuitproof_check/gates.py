@@ -14,6 +14,7 @@ from .reading import fields, mapping, require
 from .work import spend
 
 _DECIDED = ("equivalence", "invariance")
+_COUNTED_TOO = (*_DECIDED, "accuracy")
 _DECIDED_OF_LISTS = ("equivalence", "invariance", "accuracy", "subset minimality", "minimum")
 _OPENED = 100
 """Operations to go through the table."""
@@ -60,6 +61,9 @@ class Leaf(Enum):
     LESION_ENCLOSURE = "lesion enclosure"
     MODEL_ENCLOSURE = "model enclosure"
     OTHER_ENCLOSURE = "other enclosure"
+    ENCLOSURE_LEADS = "enclosure leads"
+    ENCLOSURE_CUTS = "enclosure cuts"
+    ENCLOSURE_PROMPTS = "enclosure prompts"
     ROBUST_ENCLOSURE = "robust enclosure"
     ENCLOSURE_REPLAY = "enclosure replay"
     LESION_ENCLOSURE_REPLAY = "lesion enclosure replay"
@@ -75,6 +79,14 @@ def _enclosed(
     keys: tuple[str, ...], shows: tuple[str, ...], place: str = "any", reach: str = "any"
 ) -> LeafGate:
     return LeafGate(keys, shows, "list", "any", place, reach, cut="any", arithmetic="enclosed")
+
+
+def _shown(keys: tuple[str, ...], shows: tuple[str, ...]) -> LeafGate:
+    return LeafGate(keys, shows, cut="any", arithmetic="enclosed")
+
+
+def _of_patterns(keys: tuple[str, ...], norm: str = "any", programs: str = "any") -> LeafGate:
+    return LeafGate(keys, _COUNTED_TOO, "pattern", norm, programs=programs, arithmetic="enclosed")
 
 
 GATES: dict[Leaf, LeafGate] = {
@@ -118,9 +130,12 @@ GATES: dict[Leaf, LeafGate] = {
     Leaf.LESION_ENCLOSURE: _enclosed(("decided", "lesion"), ("necessity",)),
     Leaf.MODEL_ENCLOSURE: _enclosed(("decided", "model"), ("faithfulness",)),
     Leaf.OTHER_ENCLOSURE: _enclosed(("decided", "other"), ("agreement",)),
+    Leaf.ENCLOSURE_LEADS: _of_patterns(("decided",), "none", "none"),
+    Leaf.ENCLOSURE_CUTS: _of_patterns(("decided", "cuts"), "none", "none"),
+    Leaf.ENCLOSURE_PROMPTS: _of_patterns(("prompts",)),
     Leaf.ROBUST_ENCLOSURE: _enclosed(("decided",), ("robustness",), "final", "some prompt"),
-    Leaf.ENCLOSURE_REPLAY: _enclosed(("prompt", "decided"), _DECIDED_OF_LISTS),
-    Leaf.LESION_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "lesion"), ("necessity",)),
+    Leaf.ENCLOSURE_REPLAY: _shown(("prompt", "decided"), _DECIDED_OF_LISTS),
+    Leaf.LESION_ENCLOSURE_REPLAY: _shown(("prompt", "decided", "lesion"), ("necessity",)),
     Leaf.MODEL_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "model"), ("faithfulness",)),
     Leaf.OTHER_ENCLOSURE_REPLAY: _enclosed(("prompt", "decided", "other"), ("agreement",)),
     Leaf.PERTURBED_ENCLOSURE_REPLAY: _enclosed(
@@ -143,10 +158,11 @@ def open_leaf(claim: Claim, claimed: Property, value: object, where: str) -> tup
         if keys == set(gate.keys) and claimed.kind in gate.shows and gate.domain in ("any", domain)
     ]
     require("leaves_are_in_the_table", found, where, sorted(keys), claimed.kind)
+    arithmetic = "enclosed" if claim.is_enclosed else "exact"
+    found.sort(key=lambda leaf: GATES[leaf].arithmetic not in ("any", arithmetic))
     gate = GATES[found[0]]
     has_norm = claim.architecture.norm is not None
     require("leaves_allow_the_norm", gate.norm == "any" or not has_norm, where, found[0].value)
-    arithmetic = "enclosed" if claim.is_enclosed else "exact"
     is_allowed = gate.arithmetic in ("any", arithmetic)
     require("leaves_allow_the_arithmetic", is_allowed, where, found[0].value, arithmetic)
     is_final = (claimed.at, claimed.positions) == ("logits input", "last")
@@ -156,8 +172,8 @@ def open_leaf(claim: Claim, claimed: Property, value: object, where: str) -> tup
     require("leaves_allow_the_ablation", may_carry, where, found[0].value, claim.ablation.kind)
     if gate.reach != "any":
         check_reach(claim, claimed, where)
-    is_plain = gate.programs == "any" or not _follows_brackets(claim, claimed)
-    require("leaves_allow_the_conditions", is_plain, where, found[0].value)
+    is_plain = gate.programs == "any" or not _forbidden_programs(claim, claimed, gate.programs)
+    require("leaves_allow_the_programs", is_plain, where, found[0].value)
     return found[0], list(fields(value, where, *gate.keys))
 
 
@@ -167,10 +183,11 @@ def check_reach(claim: Claim, claimed: Property, where: str) -> None:
     require("perturbations_reach_the_logits", is_reaching, where, claimed.at, claimed.positions)
 
 
-def _follows_brackets(claim: Claim, claimed: Property) -> bool:
-    """Say whether a head on the way to the logits has a program with a condition on brackets."""
+def _forbidden_programs(claim: Claim, claimed: Property, allowed: str) -> bool:
+    """Say whether a head on the way to the logits has a program, or one with a condition on brackets."""
     nodes = live_nodes(claim.edges, claim.architecture)
     if claimed.kind == "agreement":
         nodes |= live_nodes(claim.other, claim.architecture)
     heads = {(node.layer, node.head) for node in nodes if node.is_head}
-    return any(claim.programs[head].has_brackets for head in heads & claim.programs.keys())
+    programs = [claim.programs[head] for head in heads & claim.programs.keys()]
+    return any(allowed == "none" or program.has_brackets for program in programs)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -19,7 +20,6 @@ from . import FORMAT, __version__
 from .claim import read_claim, with_unreached
 from .forward import Forward
 from .model import ModelDirectory, check_base, check_declared, check_rows, check_tensors, open_model
-from .patterns.walk import shown_count
 from .properties import Verdict, judge
 from .reading import (
     MANIFEST,
@@ -72,6 +72,8 @@ class Report:
     """The very bytes that were judged, if they were to the end: what is shown of a bundle is made of them."""
     tensors: Mapping[str, Tensor] = field(default_factory=dict[str, Tensor], repr=False, compare=False)
     """The same of what a detached bundle names, from the model."""
+    folds: tuple[tuple[Fraction, ...], ...] = field(default=(), repr=False, compare=False)
+    """The rows of exact logits that evidence refers to, each as it was computed."""
 
     def to_json(self) -> str:
         content = {"outcome": self.outcome.name.lower(), "exit": int(self.outcome), "reason": self.reason}
@@ -220,9 +222,10 @@ def _judge(bundle: Path, beside: Beside) -> Report:
         check_rows(claim, tensors, of_model)
     if (base := _model(beside.base, beside)) is not None:
         check_base(base, claim)
-    answers, precision = judge(certificate, sha256(files[CLAIM]), claim, forward)
-    judged = Judged(claim, answers, beside, has_alphabet, shown_count(claim), precision)
-    return replace(_report(judged), files=files, tensors=tensors if claim.is_detached else {})
+    found = judge(certificate, sha256(files[CLAIM]), claim, forward)
+    judged = Judged(claim, found.answers, beside, has_alphabet, found.count, found.precision)
+    held = tensors if claim.is_detached else {}
+    return replace(_report(judged), files=files, tensors=held, folds=found.folds)
 
 
 def _model(directory: Path | None, beside: Beside) -> ModelDirectory | None:

@@ -6,6 +6,7 @@ logits, which are compared with what the checker computes itself.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 
 from . import accuracy, identity, measures
@@ -18,7 +19,7 @@ from .architecture import (
     readers,
     smaller_circuits,
 )
-from .case import Case, Decision, check_clear, split
+from .case import Case, Decision, Fold, check_clear, split
 from .claim import Claim, Property, check_format, check_positions, read_property
 from .counted import MEASURES
 from .enclosed import cost
@@ -30,6 +31,7 @@ from .patterns import walk
 from .reading import fields, integer, items, mapping, rationals, require, text
 from .regions import robustness
 from .remarks import found_remarks
+from .sums import answers as sums
 
 
 class Verdict(Enum):
@@ -45,13 +47,22 @@ PRECISIONS = (16, 4096)
 """The least and the largest precision of enclosed arithmetic."""
 
 
-def judge(
-    value: object, claim_digest: str, claim: Claim, forward: Forward
-) -> tuple[tuple[tuple[Verdict, Remarks], ...], int]:
-    """Return the verdict on each property of the claim, with every piece of evidence checked, and remarks.
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a certificate shows of its claim."""
 
-    Beside them stands the precision of enclosed arithmetic; that of exact arithmetic is 0.
-    """
+    answers: tuple[tuple[Verdict, Remarks], ...]
+    """The verdict on each property, with its remarks."""
+    precision: int
+    """That of enclosed arithmetic; of exact arithmetic it is 0."""
+    count: int
+    """How many prompts the claim is about."""
+    folds: tuple[Fold, ...]
+    """The rows that evidence refers to, each as it is computed."""
+
+
+def judge(value: object, claim_digest: str, claim: Claim, forward: Forward) -> Judgement:
+    """Return the verdict on each property of the claim, with every piece of evidence checked, and remarks."""
     where, names = "certificate", ["precision"] if claim.is_enclosed else []
     listed = fields(value, where, "format", "claim", "folds", "answers", *names)
     spelled, digest, rows, answers, *stated = listed
@@ -59,7 +70,7 @@ def judge(
     require("certificate_is_of_the_claim", digest == claim_digest, where, digest, claim_digest)
     precision = integer(stated[0], f"{where}.precision", *PRECISIONS) if stated else 0
     enclosures = Enclosures(forward, precision) if stated else None
-    case = Case(claim, forward, tuple(rationals(row, "folds") for row in items(rows, "folds")), enclosures)
+    case = Case(claim, forward, tuple(map(_read_fold, items(rows, "folds"))), enclosures)
     walk.check_prompts(case)
     for claimed in claim.properties:
         if claimed.kind == "robustness":
@@ -72,13 +83,20 @@ def judge(
     answered = [
         _judge_answer(case, claimed, entry) for claimed, entry in zip(claim.properties, entries, strict=False)
     ]
-    idle = set(range(len(case.folds))) - case.referred
+    idle = set(range(len(case.folds))) - case.referred.keys()
     require("every_fold_is_referred_to", not idle, where, idle)
     proved = [p for p, (v, _) in zip(claim.properties, answered, strict=False) if v is Verdict.PROVED]
     for claimed, (_, stated), entry in zip(claim.properties, answered, entries, strict=False):
         remarks = found_remarks(case, claimed, proved, mapping(entry, where)["evidence"])
         require("remarks_are_those_that_apply", stated == remarks, claimed.kind, stated, remarks)
-    return tuple((verdict, tuple(remarks)) for verdict, remarks in answered), precision
+    answers = tuple((verdict, tuple(remarks)) for verdict, remarks in answered)
+    folds = tuple(case.referred[index] for index in sorted(case.referred))
+    return Judgement(answers, precision, walk.count(case), folds)
+
+
+def _read_fold(value: object) -> Fold | str:
+    """Return a row of logits, or the digest of one."""
+    return value if isinstance(value, str) else rationals(value, "folds")
 
 
 def _check_claimed(case: Case, claimed: Property) -> None:
@@ -91,12 +109,15 @@ def _check_claimed(case: Case, claimed: Property) -> None:
         _expected(case, claimed)
     if claimed.kind == "lesion identity":
         identity.check_tables(case.claim, claimed)
+    if claimed.kind == "accuracy" and case.claim.declared is not None:
+        sums.check_numbers(case, claimed)
 
 
 def _judge_answer(case: Case, claimed: Property, value: object) -> tuple[Verdict, list[str]]:
     where = claimed.kind
     entry, verdict, evidence, listed = fields(value, where, "property", "verdict", "evidence", "remarks")
-    answered = read_property(entry, where, len(case.claim.prompts))
+    is_pattern = case.claim.declared is not None
+    answered = read_property(entry, where, len(case.claim.prompts), is_pattern=is_pattern)
     require("answers_are_to_the_property", answered == claimed, where, answered)
     require("verdict_is_known", verdict in [member.value for member in Verdict], where, verdict)
     remarks = [text(remark, where) for remark in items(listed, where)]
@@ -293,13 +314,20 @@ _OF_PATTERNS: dict[str, tuple[Check, Check]] = {
     "agreement": (walk.proved, _agreement_refuted),
 }
 """The same where the claim is about every prompt of a pattern."""
+_OF_ENCLOSED_PATTERNS: dict[str, tuple[Check, Check]] = {
+    "equivalence": (sums.proved, _equivalence_refuted),
+    "invariance": (sums.proved, _invariance_refuted),
+    "necessity": (_necessity_proved, sums.not_refuted),
+    "accuracy": (sums.accuracy_proved, sums.accuracy_refuted),
+}
+"""The same where its logits are enclosed."""
 
 
 def _checks(case: Case, claimed: Property) -> tuple[Check, Check]:
+    if case.claim.declared is not None:
+        checks = _OF_ENCLOSED_PATTERNS if case.claim.is_enclosed else _OF_PATTERNS
+        require("patterns_have_these_properties", claimed.kind in checks, claimed.kind)
+        return checks[claimed.kind]
     if case.claim.is_enclosed and claimed.kind == "robustness":
         return enclosed.proved, enclosed.refuted
-    if case.claim.declared is None:
-        return _CHECKS[claimed.kind]
-    is_known = claimed.kind in _OF_PATTERNS
-    require("patterns_have_these_properties", is_known, claimed.kind)
-    return _OF_PATTERNS[claimed.kind]
+    return _CHECKS[claimed.kind]

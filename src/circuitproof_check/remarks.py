@@ -19,6 +19,7 @@ from .case import Case, Decision
 from .claim import Claim, Property
 from .patterns import walk
 from .reading import integer, items, mapping
+from .sums.settle import sums_of
 from .work import NUMBER, OBJECT, key, paid, spend
 
 
@@ -62,7 +63,7 @@ def _of_prompts(claim: Claim) -> list[str]:
 def _of_property(case: Case, claimed: Property, proved: Sequence[Property], evidence: object) -> list[str]:
     labels = walk.labels(case)
     is_constant = len({answer for answer, _ in labels}) == 1
-    is_equivalent = any(one.kind in ("equivalence", *_SIZES) for one in proved)
+    is_equivalent = any(_implies_equivalence(case, one) for one in proved)
     match claimed.kind:
         case "equivalence":
             return _if("constant answer", is_constant) + _unedged(case, evidence)
@@ -100,13 +101,65 @@ def _if(remark: str, applies: object) -> list[str]:
     return [remark] if applies else []
 
 
-def _of_counted(case: Case, claimed: Property) -> list[str]:
-    """Remark that one answer is right of as many prompts, or that nothing could be lost."""
+def _implies_equivalence(case: Case, claimed: Property) -> bool:
+    """Say whether it is said of every prompt that its right answer is decided."""
     if claimed.kind == "accuracy":
-        most = max(Counter(paid(case.claim.task.answers, NUMBER)).values())
-        right = claimed.counted.least or len(case.claim.prompts) - len(claimed.counted.listed)
-        return _if(f"no better than a constant: {most}", most >= right)
-    return _if("whole model", claimed.kind == "recovered difference" and _is_whole(case))
+        return _said_right(case, claimed) == sum(_answers(case).values())
+    return claimed.kind in ("equivalence", *_SIZES)
+
+
+def _said_right(case: Case, claimed: Property) -> int:
+    """Return how many prompts an accuracy says to be right."""
+    counted = claimed.counted
+    return counted.least or counted.exactly or sum(_answers(case).values()) - len(counted.listed)
+
+
+def _of_counted(case: Case, claimed: Property) -> list[str]:
+    """Remark that one answer or no edge is right of as many prompts, or that nothing is lost, or won."""
+    if claimed.kind == "accuracy":
+        most, right = max(paid(_answers(case), NUMBER).values()), _said_right(case, claimed)
+        return _if(f"no better than a constant: {most}", most >= right) + _bare(case, right, most)
+    if claimed.kind != "recovered difference":
+        return []
+    last = logits_node(case.claim.architecture)
+    is_bare = all(target.reader != last for _, target in paid(case.claim.edges))
+    return _if("whole model", _is_whole(case)) + _if("no edges", is_bare)
+
+
+def _bare(case: Case, right: int, most: int) -> list[str]:
+    """Remark that without any edge no fewer prompts are right, or perhaps.
+
+    Under zero ablation all prompts have one decision then, which is right of `most` of them at most.
+    """
+    if case.claim.ablation.is_zero:
+        found = case.known(0, ())
+        counts = paid(list(_answers(case).items()), NUMBER)
+        known = sum(count for answer, count in counts if found == frozenset({answer}))
+        possible = most if found is None else known
+    else:
+        known, possible = _bare_by_prompt(case)
+    if known >= right:
+        return ["decided without edges"]
+    return _if("perhaps decided without edges", possible >= right)
+
+
+def _bare_by_prompt(case: Case) -> tuple[int, int]:
+    """Return how many listed prompts are right without any edge, and how many may be."""
+    case.prepare(())
+    answers = case.claim.task.answers
+    found = [case.known(prompt, ()) for prompt in paid(range(len(answers)), NUMBER)]
+    known = sum(one == frozenset({answer}) for one, answer in paid(list(zip(found, answers, strict=True))))
+    return known, known + found.count(None)
+
+
+def _answers(case: Case) -> Counter[int]:
+    """Return of how many prompts each candidate is the right answer."""
+    if case.claim.declared is None:
+        return Counter(paid(case.claim.task.answers, NUMBER))
+    found: Counter[int] = Counter()
+    for (answer, _), count in paid(sums_of(case).counts, NUMBER).items():
+        found[answer] += count
+    return found
 
 
 def _of_size(claim: Claim, claimed: Property, evidence: object, *, is_constant: bool) -> list[str]:
@@ -224,14 +277,25 @@ def _in_regions(case: Case, tree: dict[str, object]) -> Iterator[Decision]:
         yield from _in_regions(case, mapping(mapping(child, "evidence")["evidence"], "evidence"))
     for entry in items(tree.get("prompts", []), "evidence"):
         spend(NUMBER * len(case.claim.task.candidates))
-        yield case.decide(case.folds[integer(mapping(entry, "evidence")["fold"], "evidence")])
-    if "decision" in tree:
-        yield frozenset({case.claim.task.candidates[integer(tree["decision"], "evidence")]})
+        shown = mapping(entry, "evidence")
+        yield _stated(case, shown, "decided") or case.decide(
+            case.referred[integer(shown["fold"], "evidence")]
+        )
+    for name in ("decision", "decided"):
+        if found := _stated(case, tree, name):
+            yield found
+
+
+def _stated(case: Case, content: dict[str, object], name: str) -> Decision:
+    """Return the decision that a leaf states by the place of its candidate, or nothing."""
+    if name not in content:
+        return frozenset()
+    return frozenset({case.claim.task.candidates[integer(content[name], "evidence")]})
 
 
 def _is_single(case: Case) -> bool:
     """Say whether each prompt is a class of its own."""
-    return walk.count(case.claim) == len({group for _, group in walk.labels(case)})
+    return walk.count(case) == len({group for _, group in walk.labels(case)})
 
 
 def _is_chain(claim: Claim) -> bool:

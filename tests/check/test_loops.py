@@ -74,7 +74,7 @@ FREE: dict[str, str] = {
         patterns/shapes: _tokens
         patterns/shapes: read_pattern 2
         patterns/walk: labels 2
-        patterns/walk: shortest 3
+        patterns/walk: shortest
         properties: _check_expected 4
         properties: _expected 5
         properties: judge
@@ -91,12 +91,16 @@ FREE: dict[str, str] = {
         summary: _edges_counted 2
         summary: _answered 6
         summary: _answers 3
-        task: check_task
+        task: _check_outputs 2
+        task: _read_outputs 2
+        task: _read_position 2
+        task: check_task 2
         remarks: _is_single
         remarks: _of_edges 2
         remarks: _unedged 4
         summary: facts 3
         task: check_tokens
+        task: _check_possible 2
         task: _only_openers 6
         task: _read_answers 2
         task: _read_names
@@ -143,7 +147,7 @@ FREE: dict[str, str] = {
         patterns/rows: _joined 2
         patterns/runs: Runs._layers
         patterns/runs: Runs._read 2
-        patterns/runs: Runs._starts 3
+        patterns/runs: Runs._starts 4
         patterns/runs: World.holds
         patterns/values: Values.__init__
         patterns/values: Values._image
@@ -167,13 +171,18 @@ FREE: dict[str, str] = {
         regions/robustness: _distances 4
         remarks: _biased
         remarks: _is_same
+        sums/automaton: Automaton._level
+        sums/rows: TokenRows._contributed 2
+        sums/rows: TokenRows._projected
+        sums/settle: PatternSums.settle 2
+        rules: answers_of
     """,
     "who calls it has paid for what it goes through": """
         claim: _keys 4
         exact: Matrix._column
         exact: longest 2
         exact: vector
-        gates: _follows_brackets 2
+        gates: _forbidden_programs 3
         patterns/cells: Cell._layers
         patterns/runs: PromptRegion.heads 4
         patterns/runs: Runs._is_told 3
@@ -185,7 +194,15 @@ FREE: dict[str, str] = {
         programs: _picks 2
         enclosed/functions: _gelu_exact_between
         enclosed/functions: exp_ends 2
+        sums/boxes: LeadSums._bounds 2
+        sums/boxes: LeadSums._lines 2
+        sums/boxes: LeadSums._of_head 5
+        sums/boxes: LeadSums._of_one_head 4
+        sums/boxes: LeadSums.price_of
+        sums/cells: CellGraph.least 4
         regions/robustness: _Setting.positions
+        rules: _numbered
+        rules: read_rule
     """,
 }
 """Loops that nothing pays for, inside them or before them: how many of a function, by the reason."""

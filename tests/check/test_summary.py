@@ -43,7 +43,7 @@ def judged(name: str = "tiny", *properties: Property, remarks: int = 0, **beside
     renamed = replace(claim, task=replace(claim.task, name=name), properties=claimed)
     said = tuple(f"shared bias: head 0.{edge} -> logits" for edge in range(remarks))
     answers = [(Verdict.PROVED, said)] * len(claimed)
-    return Judged(renamed, answers, Beside(**beside), has_alphabet=False, count="1.382e423")
+    return Judged(renamed, answers, Beside(**beside), has_alphabet=False, count=1382 * 10**420)
 
 
 PLAIN = judged()

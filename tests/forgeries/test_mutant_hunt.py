@@ -91,7 +91,7 @@ MENDED = {
     "tokens in order, judged by one of the rest": ("tokens_have_no_order",),
     "a base of another architecture": ("base_has_the_architecture", "base_lists_its_tensors"),
     "openers outside the vocabulary": ("openers_are_in_the_vocabulary",),
-    "prompts of a pattern without just one opener": ("patterns_have_one_opener",),
+    "prompts of a pattern without just one opener": ("prompts_of_patterns_have_labels",),
     "answers that are no candidates": ("answers_are_candidates",),
     "programs outside the grammar": (
         "tokens_have_no_order",

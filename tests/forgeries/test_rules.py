@@ -18,6 +18,8 @@ import circuitproof_check
 import enclosed_forgeries
 import measure_forgeries
 import pattern_forgeries
+import rule_forgeries
+import softmax_pattern_forgeries
 from bundle_maker import FINAL_RESIDUAL, Bundle, Prover, architecture, every_edge, fitting, proving
 from circuitproof_check.main import Outcome, check
 from rule_removal import without
@@ -35,9 +37,10 @@ OPEN = {
     "patterns_are_cut_to_zero",
     "patterns_have_whole_heads",
     "patterns_have_a_mask",
-    "patterns_are_exact",
+    "numbers_of_prompts_are_of_the_pattern",
     "measures_are_enclosed",
     "weights_are_here_unless_detached",
+    "patterns_are_answered_by_tokens_at_the_end",
 }
 """Rules whose forgeries prove nothing: without the rule nothing is found to be broken."""
 STOPS = {
@@ -57,6 +60,8 @@ STOPS = {
     "means_are_over_prompts",
     "means_have_every_length",
     "every_prompt_has_a_partner",
+    "candidates_are_outputs",
+    "prompts_have_the_position",
 }
 """Rules without which there is nothing to compute with, and Python itself stops."""
 AGAINST = {
@@ -76,6 +81,8 @@ AGAINST = {
     "domain_is_the_declared",
     "names_are_the_declared",
     "alphabets_name_each_token_once",
+    "outputs_are_the_declared",
+    "declared_outputs_have_names_of_their_own",
     "tables_list_the_model",
     "tables_are_of_the_model",
 }
@@ -206,6 +213,10 @@ changed(
 )
 changed("every_fold_is_referred_to", lambda b: b.certificate["folds"].append(["0", "0", "1"]))
 changed("folds_are_the_logits", lambda b: b.certificate["folds"][0].__setitem__(0, "-1000000"))
+changed(
+    "digests_are_of_the_logits",
+    lambda b: b.certificate["folds"].__setitem__(0, maker.row_digest(b.certificate["folds"][1])),
+)
 changed("splits_are_by_the_question", lambda b: answer(b, "invariance")["evidence"].update(split="edge"))
 changed("children_exhaust_the_split", lambda b: answer(b, "invariance")["evidence"]["children"].pop())
 changed("classes_are_decided_alike", lambda b: b.claim["task"]["relation"].update(classes=[0] * 8))
@@ -262,6 +273,14 @@ odd(
     change=lambda b: b.domain["prompts"].__setitem__(0, [1, 99]),
 )
 changed("tokens_have_names_of_their_own", lambda b: b.claim["task"].update(names={"1": "x", "3": "x"}))
+NAMED = {"1": "no", "3": "yes", "4": "perhaps"}
+odd("outputs_are_not_as_many_as_tokens", size=architecture(outputs=6))
+odd("outputs_have_rows_of_their_own", size=architecture(outputs=5, tied=True))
+changed("candidates_are_outputs", lambda b: b.claim["task"].update(candidates=[1, 3, 4, 6]))
+changed("outputs_are_the_candidates", lambda b: b.claim["task"].update(outputs={"1": "no", "3": "yes"}))
+changed("outputs_have_names_of_their_own", lambda b: b.claim["task"].update(outputs=NAMED | {"3": "no"}))
+changed("position_is_left_out_at_the_end", lambda b: b.claim["task"].update(position=-1))
+changed("prompts_have_the_position", lambda b: b.claim["task"].update(position=3))
 odd("candidates_are_a_choice", change=lambda b: b.claim["task"].update(candidates=[3]))
 
 
@@ -525,7 +544,7 @@ def test_agreement_over_a_pattern_is_judged_by_both_circuits(tmp_path):
     outcome, sentence = check(pattern_forgeries.agreeing().write(tmp_path / "honest"))
     assert outcome is Outcome.VALID, sentence
     _, sentence = check(pattern_forgeries.agreeing_through_brackets().write(tmp_path / "brackets"))
-    assert "leaves allow the conditions" in sentence
+    assert "leaves allow the programs" in sentence
     _, sentence = check(pattern_forgeries.agreeing(is_single=True).write(tmp_path / "single"))
     assert "leaves are in the table" in sentence
 
@@ -998,19 +1017,18 @@ def _open_pattern(**circuit: Any) -> Bundle:
 forgery("patterns_are_cut_to_zero")(lambda: _open_pattern(ablation=mean([[0], [1, 2]])))
 
 
-@forgery("patterns_are_exact")
-def _enclosed_pattern() -> Bundle:
-    bundle = _open_pattern()
-    bundle.claim["arithmetic"] = "enclosed"
-    bundle.certificate["precision"] = 64
-    return bundle
-
-
 @forgery("patterns_have_a_mask")
 def _unmasked_pattern() -> Bundle:
     bundle = _open_pattern()
     bundle.claim["architecture"]["mask"] = "none"
     bundle.claim["programs"] = {}
+    return bundle
+
+
+@forgery("patterns_are_answered_by_tokens_at_the_end")
+def _pattern_elsewhere() -> Bundle:
+    bundle = _open_pattern()
+    bundle.claim["task"]["position"] = 0
     return bundle
 
 
@@ -1216,7 +1234,14 @@ def test_an_honest_lesion_identity_is_valid(tmp_path):
     assert check(broken.write(tmp_path / "broken"))[0] is Outcome.REFUTED
 
 
-for _of in (pattern_forgeries, enclosed_forgeries, measure_forgeries):
+OTHERS = (
+    pattern_forgeries,
+    enclosed_forgeries,
+    measure_forgeries,
+    rule_forgeries,
+    softmax_pattern_forgeries,
+)
+for _of in OTHERS:
     for _rule, _make in _of.FORGED.items():
         forgery(_rule, refuting=_rule in _of.REFUTING)(_make)
     STOPS |= _of.STOPPING
@@ -1226,6 +1251,12 @@ def test_a_proof_in_enclosed_arithmetic_is_valid(tmp_path):
     """So that each refusal of one below is due to the forgery."""
     assert check(enclosed_forgeries.honest().write(tmp_path / "enclosed"))[0] is Outcome.VALID
     assert check(measure_forgeries.honest().write(tmp_path / "measures"))[0] is Outcome.VALID
+    assert check(softmax_pattern_forgeries.honest().write(tmp_path / "sums"))[0] is Outcome.VALID
+
+
+def test_a_proof_with_answers_by_a_rule_is_valid(tmp_path):
+    """So that each refusal of one below is due to the forgery."""
+    assert check(rule_forgeries.honest().write(tmp_path / "rule"))[0] is Outcome.VALID
 
 
 def test_a_proof_about_a_pattern_is_valid(tmp_path):

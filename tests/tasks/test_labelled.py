@@ -3,7 +3,7 @@ import pytest
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.files.canonical import canonical_json, digest_bytes
 from circuitproof.tasks.alphabet import Vocabulary
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 from circuitproof.tasks.loading import load_task
 from circuitproof.tasks.patterns import TokenClass
 from circuitproof_lab.train.tokenizer import gpt2_tokenizer
@@ -29,7 +29,7 @@ def test_every_prompt_has_one_label():
     assert task.labels == (Label(0, 1), Label(1, 0))
     assert task.label_of((0, 5)) == Label(1, 0)
     assert task.size == 2 + 4 * 4
-    assert task.classes == (TokenClass((0,)), TokenClass((1,)))
+    assert task.labels_by.classes == (TokenClass((0,)), TokenClass((1,)))
     for prompt in ((0, 1), (0, 1, 2)):
         with pytest.raises(InputError, match="is not one of the pattern"):
             task.label_of(prompt)
@@ -96,7 +96,7 @@ def test_a_wrong_task_file_is_refused_with_its_place(tmp_path, old, new, sentenc
 def test_the_shipped_task_files_name_the_tokens_they_speak_of(path):
     """Every opener has an answer and a name; for GPT-2 each name is the text of its token."""
     task = load_task(str(path))
-    openers = {token for one in task.labelled.classes for token in one.listed}
+    openers = task.labelled.labels_by.openers
     named = task.alphabet.named()
     assert openers | set(task.candidates) <= named.keys()
     if path.stem.startswith("gpt2"):

@@ -113,11 +113,14 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
     alphabet: Sequence[str] | Literal["text"] | None = None,
     prompts: Sequence[PromptInput] | None = None,
     answers: Sequence[str | int] | Mapping[str | int, str | int] | None = None,
+    answer: str | Mapping[str, object] | None = None,
     classes: Sequence[str | int] | None = None,
     openers: Mapping[str, str | int] | None = None,
     slots: Mapping[str, Sequence[str]] | None = None,
     templates: Sequence[Mapping[str, object]] | None = None,
     candidates: Sequence[str | int] | None = None,
+    outputs: Sequence[str] | None = None,
+    position: int | None = None,
     pattern: str | None = None,
     vocabulary: int | None = None,
     sets: Mapping[str, Sequence[str | int]] | None = None,
@@ -128,7 +131,8 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
     The arguments are the keys of a task file (docs/tasks.md, docs/patterns.md) and are read by the same
     reader. The names of tokens are the `alphabet`, or those of the `model`; with `alphabet="text"` prompts
     and answers are plain text, which the model's tokenizer reads. On a pattern, `answers` maps openers to
-    answers.
+    answers; `answer` is a rule over the sequence (`"maximum"`) in its place. `outputs` names what is answered where
+    that is no token; `position` is where prompts are decided.
     """
     opened = None if model is None else model_at(model)
     keys: dict[str, object] = {
@@ -136,11 +140,14 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
         "alphabet": "model" if alphabet is None and model is not None and vocabulary is None else alphabet,
         "prompts": prompts,
         "answers": list(map(list, answers.items())) if isinstance(answers, Mapping) else answers,
+        "answer": answer,
         "classes": classes,
         "openers": openers,
         "slots": slots,
         "templates": templates,
         "candidates": candidates,
+        "outputs": outputs,
+        "position": position,
         "pattern": pattern,
         "vocabulary": vocabulary,
         "sets": sets,

@@ -17,12 +17,15 @@ from circuitproof.proof.evidence import (
     Cases,
     CaseSplit,
     CircuitSplit,
+    Cut,
+    CutTree,
     EdgeSplit,
     EnclosureLeaf,
     Evaluated,
     Evidence,
     FoldLeaf,
     Leaf,
+    Led,
     Listed,
     OneCircuit,
     OneEdge,
@@ -33,13 +36,14 @@ from circuitproof.proof.evidence import (
     Replayed,
     Settled,
     TensorSplit,
+    Weights,
     logits_of,
 )
 from circuitproof.proof.fold import Fold
 from circuitproof.proof.known import known_decision
 from circuitproof.proof.regions.regions import tree_to_json
 from circuitproof.tasks.domain import Prompt
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 from circuitproof.tasks.patterns import TokenClass, tokens_to_json
 
 
@@ -77,6 +81,11 @@ class Numbering:
             case Settled(decision, margins, second):
                 found: dict[str, Json] = {"decision": decision, "margins": _rationals(margins)}
                 return found if second is None else {**found, self.second: _rationals(second)}
+            case Led(decision, cuts):
+                shown: list[Json] = [
+                    {"over": list(rivals), "tree": _tree_to_json(tree)} for rivals, tree in cuts
+                ]
+                return {"decided": decision, **({"cuts": shown} if shown else {})}
             case Listed(prompts):
                 return {"prompts": [self._replayed(prompt) for prompt in prompts]}
             case ByLabel():
@@ -148,6 +157,16 @@ def _unnumbered(evidence: TensorSplit | OneTensor | Evaluated | Open) -> Json:
             return {"open": reason}
         case _:
             assert_never(evidence)
+
+
+def _tree_to_json(tree: CutTree) -> Json:
+    match tree:
+        case Weights(numbers):
+            return list(numbers)
+        case Cut(head, at, parts):
+            return {"head": head_key(head), "at": list(at), "parts": [_tree_to_json(part) for part in parts]}
+        case _:
+            assert_never(tree)
 
 
 def _answer(answer: Label | int | TokenClass | Fraction | tuple[int, int]) -> dict[str, Json]:

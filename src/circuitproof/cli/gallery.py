@@ -10,6 +10,7 @@ from circuitproof.cli.claims_anew import shown_claims
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import printing, show_line, show_result, show_table
 from circuitproof.files.replacing import Continued
+from circuitproof.workers import Division, workers_of
 
 if TYPE_CHECKING:
     from circuitproof.claims.results import Claims
@@ -45,12 +46,12 @@ def gallery(
     if weights is None:
         show_result(row, _show_row, as_json=as_json)
         return
-    found = _rebuilt(row, weights, out or Path("build") / "gallery" / row.name, jobs)
+    found = _rebuilt(row, weights, out or Path("build") / "gallery" / row.name, workers_of(jobs))
     show_result(found, printing(claims_said), as_json=as_json)
     raise Exit(found.exit_code)
 
 
-def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, jobs: int) -> "Claims":
+def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, workers: Division) -> "Claims":
     from circuitproof.claims.checking import check_claims
     from circuitproof.claims.proving import prove_claims
     from circuitproof.claims.results import Claims
@@ -59,8 +60,8 @@ def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, jobs: int) -> "Cl
 
     stated, proofs = rebuild(row, weights, folder), folder / PROOFS
     with shown_claims(stated.name, len(stated.claims)) as hear:
-        prove_claims(stated, proofs, hear, jobs=jobs, measure=measured_after)
-        return Claims(stated.name, check_claims(stated, proofs, jobs=jobs, hear=hear))
+        prove_claims(stated, proofs, hear, workers=workers, measure=measured_after)
+        return Claims(stated.name, check_claims(stated, proofs, workers=workers, hear=hear))
 
 
 def _show_rows(rows: "tuple[GalleryModel | KeptModel, ...]") -> None:

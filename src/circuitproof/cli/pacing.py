@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from circuitproof.cli.output import INTERRUPTS
 from circuitproof.cli.show import progress_bars, show_note
 from circuitproof.proof.effort import Pace
+from circuitproof.workers import end_parts
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -103,6 +104,7 @@ def _interrupted(tell: Callable[[str], None]) -> Iterator[Callable[[], float]]:
     def hear(number: int, _frame: FrameType | None) -> None:
         came.append(number)
         restore()
+        end_parts()
         tell("interrupted: ending with what is known so far; interrupt again to end at once")
 
     for number in INTERRUPTS:

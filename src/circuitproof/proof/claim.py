@@ -9,7 +9,7 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Edge, Granularity, Graph, Port, Use
 from circuitproof.circuits.readers import readers, reads_prompt
 from circuitproof.circuits.smaller import circuits_of_size
-from circuitproof.errors import InputError
+from circuitproof.errors import DeclarationError, InputError
 from circuitproof.forward.cells import Variant, refuse_unreadable
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.substitutes import SubstitutedBinding
@@ -41,6 +41,11 @@ class Claim:
                 self._refuse_misfit_pattern(longest)
             case _:
                 assert_never(self.task.domain)
+        if self.frozen.position != self.task.position:
+            raise DeclarationError(
+                f"the model is read at position {self.frozen.position}, task {self.task.name!r} at "
+                f"{self.task.position}"
+            )
         self.task.refuse_other_alphabet(self.frozen.declaration.alphabet)
         for prop in self.properties:
             prop.refuse_misfit(self)
@@ -52,6 +57,7 @@ class Claim:
                 f"task {self.task.name!r} speaks of token {unknown[0]}, which is not in the model's "
                 f"{sizes.vocabulary} tokens; use a model of its alphabet"
             )
+        self.task.refuse_other_outputs(sizes.predicted)
         refuse_unreadable(prompts, sizes.vocabulary, sizes.context)
         self._refuse_misfit_ablation(prompts)
 
@@ -69,8 +75,7 @@ class Claim:
 
     def _refuse_misfit_pattern(self, longest: int) -> None:
         sizes, task = self.frozen.architecture, self.task
-        if not isinstance(self.arithmetic, ExactNumbers):
-            raise InputError(f"{self.arithmetic.kind} arithmetic is not known over patterns; list prompts")
+        task.refuse_other_outputs(sizes.predicted)
         if not isinstance(self.circuit.ablation, Zero):
             raise InputError(
                 f"{self.circuit.ablation.kind} ablation is not known over patterns; list prompts"
@@ -79,11 +84,7 @@ class Claim:
             raise InputError("attention without a mask is not known over patterns; list prompts")
         if self.circuit.graph.granularity is Granularity.PORT:
             raise InputError("query, key and value are not told apart over patterns; use whole heads")
-        if unknown := [prop.kind for prop in self.properties if not prop.is_known_on_patterns]:
-            from circuitproof.proof.properties.catalogue import PROPERTIES  # which needs claims itself
-
-            *most, last = (kind for kind, one in PROPERTIES.items() if one.is_known_on_patterns)
-            raise InputError(f"{unknown[0]} is not known over patterns; want {', '.join(most)} or {last}")
+        self._refuse_unknown_over_patterns()
         if len(task.alphabet) != sizes.vocabulary:
             raise InputError(
                 f"task {task.name!r} has a vocabulary of {len(task.alphabet)} tokens, "
@@ -93,6 +94,24 @@ class Claim:
             raise InputError(
                 f"the pattern has prompts of up to {longest} tokens, "
                 f"the model's context is {sizes.context}; add 'up to {sizes.context} tokens'"
+            )
+
+    def _refuse_unknown_over_patterns(self) -> None:
+        arithmetic = self.arithmetic
+        is_exact = isinstance(arithmetic, ExactNumbers)
+        if not is_exact and (operator := arithmetic.lacking(self.frozen.architecture)) is not None:
+            raise InputError(f"the model uses {operator}, which is not enclosed; list prompts")
+
+        def is_known(prop: Property | type[Property]) -> bool:
+            return prop.is_known_on_patterns if is_exact else prop.is_enclosed_on_patterns
+
+        if unknown := [prop.kind for prop in self.properties if not is_known(prop)]:
+            from circuitproof.proof.properties.catalogue import PROPERTIES  # which needs claims itself
+
+            *most, last = (kind for kind, one in PROPERTIES.items() if is_known(one))
+            raise InputError(
+                f"{unknown[0]} is not known over patterns in {arithmetic.kind} arithmetic; "
+                f"want {', '.join(most)} or {last}"
             )
 
     def directions(self) -> Directions:

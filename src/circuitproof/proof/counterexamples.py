@@ -9,12 +9,20 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.enclosed import Decision, EnclosedNumber
 from circuitproof.proof.evidence import (
+    ByKey,
+    ByLabel,
+    ByLength,
+    BySum,
+    ByToken,
     Evaluated,
+    Led,
+    Listed,
     OneCircuit,
     OneEdge,
     OneTensor,
     PromptSplit,
     Replay,
+    Settled,
     shown_prompts,
 )
 from circuitproof.proof.fold import CandidateLogits, fold
@@ -75,6 +83,9 @@ def counterexample(claim: Claim, answer: Answer) -> Counterexample | None:
         case Evaluated():
             said = ", ".join(one.words() for one in answer.findings.measured)
             return Counterexample(answer.prop, (), f"found is {said}")
+        case Settled() | Led() | Listed() | ByLabel() | ByLength() | ByToken() | BySum() | ByKey():
+            counted = answer.findings.right
+            return Counterexample(answer.prop, (), "" if counted is None else counted.words())
         case _:
             assert_never(answer.outcome.evidence)
 

@@ -7,6 +7,7 @@ from math import inf
 from typing import Final, TypeVar
 
 from circuitproof.errors import DeclarationError
+from circuitproof.workers import SERIAL, Division
 
 Item = TypeVar("Item")
 
@@ -84,8 +85,12 @@ class Effort:
     """The most prompts of a region that are computed one by one."""
     precision: int = 512
     """The most bits that logits are enclosed with, where they have no exact value."""
+    exps: int = 1 << 24
+    """The most exponentials that softmax heads over a pattern may take."""
     pace: Pace = field(default=UNHURRIED, repr=False)
     """Until when to try, and who hears of it."""
+    workers: Division = SERIAL
+    """Among whom a list's prompts and circuits are divided; no answer depends on it."""
 
     def __post_init__(self) -> None:
         if self.budget < 1:

@@ -14,7 +14,7 @@ from circuitproof.proof.fold import CandidateLogits, Fold
 from circuitproof.proof.known import known_decision
 from circuitproof.proof.regions.regions import BranchTree
 from circuitproof.tasks.domain import Prompt
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 from circuitproof.tasks.patterns import TokenClass
 
 
@@ -169,6 +169,36 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each bound on what a head adds counts: two integers for each head of a sum."""
+
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a head adds is below a first number, between two, or above the last; they count 2^-16."""
+
+    head: Head
+    at: tuple[int, ...]
+    parts: "tuple[CutTree, ...]"
+
+
+CutTree: TypeAlias = Weights | Cut
+"""Why no prompt of a region lets a rival catch up, whatever each head adds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Led:
+    """Throughout a region one candidate leads each other, in an enclosing arithmetic."""
+
+    decision: int
+    """The candidate's place."""
+    cuts: tuple[tuple[tuple[int, ...], CutTree], ...] = ()
+    """For some rivals the tree that shows it; the plain weights do for the others."""
+
+
+@dataclass(frozen=True, slots=True)
 class Listed:
     """All prompts of a small region, each to be computed by itself."""
 
@@ -214,10 +244,10 @@ class ByKey:
 
 
 CaseSplit: TypeAlias = ByLabel | ByLength | ByToken | BySum | ByKey
-Cases: TypeAlias = Settled | Listed | CaseSplit
+Cases: TypeAlias = Settled | Led | Listed | CaseSplit
 """What covers the prompts of a pattern, or of a region of it."""
 Proving: TypeAlias = PromptSplit | EdgeSplit | CircuitSplit | TensorSplit | Cases | Replay | Evaluated
-Refuting: TypeAlias = Replay | OneEdge | OneCircuit | OneTensor | Evaluated
+Refuting: TypeAlias = Replay | OneEdge | OneCircuit | OneTensor | Evaluated | Cases
 Evidence: TypeAlias = Proving | Refuting | Open
 
 
@@ -241,7 +271,7 @@ def decisions(evidence: Evidence) -> Iterator[frozenset[int]]:
                 yield from (known_decision(child.fold) for child in children)
             case Listed(prompts):
                 yield from (known_decision(one.leaf.fold) for one in prompts)
-            case Settled(decision):
+            case Settled(decision) | Led(decision):
                 yield frozenset({decision})
             case _:
                 pass
@@ -261,6 +291,7 @@ def _leaves(evidence: Evidence) -> Iterator[Evidence]:
             Replay()
             | Listed()
             | Settled()
+            | Led()
             | PromptSplit()
             | TensorSplit()
             | OneTensor()

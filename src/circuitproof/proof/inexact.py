@@ -50,6 +50,11 @@ def in_its_arithmetic(claim: "Claim", effort: Effort | None = None) -> "Claim":
     return replace(claim, arithmetic=EnclosedNumbers.up_to((effort or Effort()).precision))
 
 
+def over_patterns(frozen: Frozen, circuit: Circuit, effort: Effort) -> ClaimArithmetic:
+    """Return the arithmetic of a claim about a pattern: exact numbers where the circuit has exact values."""
+    return EXACT if has_exact_logits(frozen, circuit) else EnclosedNumbers.up_to(effort.precision)
+
+
 def ball_words(arithmetic: ClaimArithmetic) -> str | None:
     """Return why balls cannot be searched in an arithmetic and what to do; nothing if they can."""
     if isinstance(arithmetic, ExactNumbers):

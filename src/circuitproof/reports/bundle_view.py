@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import assert_never
 
 from circuitproof.bundle.files import WEIGHTS
 from circuitproof.bundle.opening import OpenedBundle, open_bundle
@@ -12,8 +11,9 @@ from circuitproof.files.reading import long_numbers
 from circuitproof.reports.evidence import PromptWitness, witnesses
 from circuitproof.reports.numbers import Numbers, compute
 from circuitproof.reports.regions import RegionTree, region_trees
+from circuitproof.tasks.answer_rules import rule_answer
 from circuitproof.tasks.domain import Prompt
-from circuitproof.tasks.task import AnswerTable, OnlyOpener
+from circuitproof.tasks.rules import AnswerTable, OnlyOpener
 from circuitproof_check.main import Beside, Outcome, Report, inspect
 
 
@@ -63,7 +63,7 @@ def tell_judged(path: Path, report: Report, beside: Beside) -> BundleView | Unju
     if not report.claim:
         return Unjudged(path, report)
     with long_numbers():
-        bundle = open_bundle(path, {**report.files, **_of_model(report)})
+        bundle = open_bundle(path, {**report.files, **_of_model(report)}, report.folds)
         prompts = bundle.domain.prompts
         answers = tuple(answer_to(bundle, place, prompt) for place, prompt in enumerate(prompts))
         numbers, trees = numbers_of(bundle, prompts), tuple(region_trees(bundle))
@@ -89,11 +89,13 @@ def numbers_of(bundle: OpenedBundle, prompts: tuple[Prompt, ...]) -> Numbers | U
 
 
 def answer_to(bundle: OpenedBundle, place: int, prompt: Prompt) -> int:
-    """Return the right answer to a prompt, by its place or by its opener."""
+    """Return the right answer to a prompt, by its place, by its opener or by a rule."""
     match bundle.task.answer:
         case AnswerTable(answers):
             return answers[place]
         case OnlyOpener(pairs) as rule:
             return dict(pairs)[rule.opener(prompt)]
-        case _:
-            assert_never(bundle.task.answer)
+        case rule:
+            by_rule = rule_answer(rule, prompt)
+            assert by_rule is not None  # noqa: S101  # the bundle was judged
+            return by_rule

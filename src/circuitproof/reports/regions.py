@@ -9,11 +9,12 @@ from circuitproof.bundle.opening import OpenedBundle
 from circuitproof.files.printing import plural
 from circuitproof.files.reading import Fields, shown
 from circuitproof.proof.properties.property import Property
-from circuitproof.reports.words import token_name
-from circuitproof.tasks.labelled import NOTHING_OPENED, Label, Labelled
-from circuitproof.tasks.labelled import OpenersSeen as Seen
+from circuitproof.reports.words import answer_name, token_name
+from circuitproof.tasks.automaton import State
+from circuitproof.tasks.labelled import Labelled
+from circuitproof.tasks.labelling import Label, LabelState
 from circuitproof.tasks.patterns import TokenClass, read_tokens
-from circuitproof.tasks.rules import OnlyOpener, SameOpener
+from circuitproof.tasks.rules import AnswerTable, ClassTable, SameAnswer
 
 _WORK = 200_000
 """The most steps of an automaton for the counts of one tree."""
@@ -52,7 +53,7 @@ class RegionTree:
 def labelled_prompts(bundle: OpenedBundle) -> Labelled | None:
     """Return the prompts of a claim about a pattern, with what its rules say of them."""
     answer, relation = bundle.task.answer, bundle.task.relation
-    if bundle.pattern is None or not isinstance(answer, OnlyOpener) or not isinstance(relation, SameOpener):
+    if bundle.pattern is None or isinstance(answer, AnswerTable) or isinstance(relation, ClassTable):
         return None
     return Labelled(bundle.pattern, bundle.frozen.architecture.vocabulary, answer, relation)
 
@@ -87,7 +88,7 @@ def _walk(
 def _leaf(bundle: OpenedBundle, tree: Fields) -> str:
     if not tree.has("decision"):
         return f"{plural(len(tree.items('prompts')), 'prompt')} shown"
-    decided = token_name(bundle.task, bundle.task.candidates[tree.integer("decision")])
+    decided = answer_name(bundle.task, bundle.task.candidates[tree.integer("decision")])
     margins = [Fraction(margin) for margin in tree.texts("margins")]
     return f"decides {decided}, margin at least {shown(min(margins))}"
 
@@ -98,7 +99,9 @@ def _child(bundle: OpenedBundle, tree: Fields, child: Fields, part: PromptSet) -
         case "label":
             label = Label(child.integer("answer"), child.integer("class"))
             names = [token_name(bundle.task, token) for token in (label.answer, label.group)]
-            return f"answer {names[0]}, class {names[1]}", replace(part, label=label)
+            is_by_rule = isinstance(bundle.task.relation, SameAnswer)
+            group = "" if is_by_rule else f", class {names[1]}"
+            return f"answer {names[0]}{group}", replace(part, label=label)
         case "length":
             length = child.integer("length")
             return f"{length} tokens", replace(part, length=length)
@@ -125,21 +128,21 @@ def _class(bundle: OpenedBundle, tokens: TokenClass) -> str:
 def _counts(task: Labelled, parts: tuple[PromptSet, ...]) -> Iterator[int | None]:
     classes = tuple(dict.fromkeys(tokens for part in parts for tokens in part.tokens.values()))
     machine = task.machine_of(classes)
-    work = len(parts) * task.pattern.longest * len(machine.atoms)
+    work = len(parts) * task.pattern.longest * len(machine.atoms) * task.labels_by.size
     for part in parts:
         yield _count(task, classes, part) if part.is_countable and work <= _WORK else None
 
 
 def _count(task: Labelled, classes: tuple[TokenClass, ...], part: PromptSet) -> int:
     """Count the prompts of a part: ways through the automaton that respect its label, length and tokens."""
-    machine = task.machine_of(classes)
-    total, ways = 0, {(machine.start, NOTHING_OPENED): 1}
+    machine, labels = task.machine_of(classes), task.labels_by
+    total, ways = 0, {(machine.start, seen): 1 for seen in labels.starts}
     for position in range(part.length or task.pattern.longest):
-        further: dict[tuple[tuple[int, tuple[int, ...]], Seen], int] = defaultdict(int)
+        further: dict[tuple[State, LabelState], int] = defaultdict(int)
         for (state, seen), count in ways.items():
             for atom, members in enumerate(machine.atoms):
                 follows = machine.step(state, atom, position)
-                sees = task.see(seen, members[0])
+                sees = labels.see(seen, members[0])
                 allowed = position not in part.tokens or members[0] in part.tokens[position]
                 if follows is not None and sees is not None and allowed:
                     further[follows, sees] += count * len(members)
@@ -148,6 +151,8 @@ def _count(task: Labelled, classes: tuple[TokenClass, ...], part: PromptSet) -> 
             total += sum(
                 count
                 for (state, seen), count in ways.items()
-                if machine.accepts(state) and (part.label is None or task.label(seen) == part.label)
+                if machine.accepts(state)
+                and labels.is_settled(seen)
+                and (part.label is None or labels.label(seen) == part.label)
             )
     return total

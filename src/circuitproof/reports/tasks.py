@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from circuitproof.files.reading import scientific
+from circuitproof.reports.rules import rule_words
 from circuitproof.reports.words import pattern_words
 from circuitproof.tasks.names import TokenNames, named
 from circuitproof.tasks.patterns import Pattern
@@ -15,8 +16,10 @@ def task_lines(found: DeclaredTask) -> Iterator[str]:
     yield f"{task.name}: {scientific(task.size)} prompts, digest {task.digest}"
     if isinstance(task.domain, Pattern):
         yield f"pattern: {pattern_words(names, task.domain)}"
-    yield f"candidates: {_listed(names, task.candidates)}"
-    yield f"right answers: {_listed(names, found.answers)}"
+    yield f"candidates: {_listed(task.answer_names, task.candidates)}"
+    if (words := rule_words(task.answer, names)) is not None:
+        yield f"rule: {words}"
+    yield f"right answers: {_listed(task.answer_names, found.answers)}"
     yield f"classes: {found.classes}"
 
 

@@ -1,4 +1,4 @@
-"""What a task says of its prompts: the right answer P and the relation R, by tables or by openers."""
+"""What a task says of its prompts: the right answer P and the relation R, by tables or by rules."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import ClassVar, TypeAlias
 
 from circuitproof.errors import DeclarationError
 from circuitproof.files.codec import Whole
+from circuitproof.tasks.answer_rules import SequenceRule
 from circuitproof.tasks.domain import Prompt
 
 
@@ -31,10 +32,6 @@ class OnlyOpener:
 
     def __post_init__(self) -> None:
         _refuse_repeated_openers([opener for opener, _ in self.answers], "answer")
-
-    def only(self, _places: Sequence[int]) -> "OnlyOpener":
-        """Return the rule, which holds of any prompts."""
-        return self
 
     def opener(self, prompt: Prompt) -> int:
         return _only_opener(prompt, dict(self.answers), "answer")
@@ -62,16 +59,29 @@ class SameOpener:
     def __post_init__(self) -> None:
         _refuse_repeated_openers(self.openers, "relation")
 
-    def only(self, _places: Sequence[int]) -> "SameOpener":
-        """Return the rule, which holds of any prompts."""
-        return self
-
     def opener(self, prompt: Prompt) -> int:
         return _only_opener(prompt, self.openers, "relation")
 
 
-AnswerRule: TypeAlias = AnswerTable | OnlyOpener
-RelationRule: TypeAlias = ClassTable | SameOpener
+@dataclass(frozen=True, slots=True)
+class SameAnswer:
+    """R as a rule: prompts with the same right answer must be decided alike."""
+
+    tag: ClassVar[str] = "same answer"
+
+
+AnswerRule: TypeAlias = AnswerTable | OnlyOpener | SequenceRule
+RelationRule: TypeAlias = ClassTable | SameOpener | SameAnswer
+
+
+def rule_on(rule: AnswerRule, places: Sequence[int]) -> AnswerRule:
+    """Return what a rule says of some of the prompts; one that is no table says the same of any."""
+    return rule.only(places) if isinstance(rule, AnswerTable) else rule
+
+
+def relation_on(relation: RelationRule, places: Sequence[int]) -> RelationRule:
+    """Return what a relation says of some of the prompts, likewise."""
+    return relation.only(places) if isinstance(relation, ClassTable) else relation
 
 
 def _refuse_repeated_openers(openers: Collection[int], where: str) -> None:

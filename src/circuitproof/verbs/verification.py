@@ -17,13 +17,13 @@ from circuitproof.files.reading import Fields, write_rational
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Span, parse_interface, parse_positions
 from circuitproof.models.declaration import read_declaration
-from circuitproof.proof.arithmetic import bits_of
+from circuitproof.proof.arithmetic import ExactNumbers, bits_of
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import Counterexample, counterexample
 from circuitproof.proof.effort import Effort, Pace
 from circuitproof.proof.evidence import Open
-from circuitproof.proof.inexact import in_its_arithmetic
+from circuitproof.proof.inexact import in_its_arithmetic, over_patterns
 from circuitproof.proof.properties.bounds import parse_bounds
 from circuitproof.proof.properties.catalogue import PROPERTIES
 from circuitproof.proof.properties.kinds import Kind
@@ -84,6 +84,8 @@ class Request:
     effort: Effort = Effort()  # noqa: RUF009  # frozen, and so shared by none
     candidates: AskedCandidates | None = None
     """Which tokens may be answers, where it is not the task that says it."""
+    position: int | None = None
+    """Where in a prompt is decided, where it is not the task that says it."""
     pattern: str | None = None
     """The text of a pattern, where it is not the task file's own."""
     find_limits: bool = False
@@ -209,7 +211,8 @@ def claim_of(request: Request) -> Claim:
     kept = asked_circuit(request.circuit, frozen.graph)
     place = request.place or PerturbationSite()
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
-    task = asked_task(request.task, frozen.declaration, request.pattern, request.candidates)
+    asked = (request.pattern, request.candidates, request.position)
+    task = asked_task(request.task, frozen.declaration, *asked)
     circuit = ablated(kept, request.ablation, task, frozen.declaration)
     if request.ablation is not None:
         properties = tuple(prop.under(circuit.ablation) for prop in properties)
@@ -217,10 +220,14 @@ def claim_of(request: Request) -> Claim:
         unasked = ("--limits",) if request.find_limits else request.only_of_patterns
         _refuse_unasked(unasked, task.name, "lists its prompts")
         frozen.declaration.refuse_unfit(task)
-    else:
-        _refuse_unasked(request.only_of_lists, task.name, "is about a pattern")
-    claim = Claim(frozen, circuit, task, properties)
-    return in_its_arithmetic(claim, request.effort) if isinstance(task.domain, Domain) else claim
+        return in_its_arithmetic(Claim(frozen.at(task.position), circuit, task, properties), request.effort)
+    arithmetic = over_patterns(frozen, circuit, request.effort)
+    is_exact = isinstance(arithmetic, ExactNumbers)
+    idle = [flag for flag in request.only_of_lists if is_exact or flag != "--precision"]
+    _refuse_unasked(idle, task.name, "is about a pattern")
+    if request.find_limits and not is_exact:
+        raise UsageError("--limits looks at exact margins, and softmax has enclosed ones; leave it out")
+    return Claim(frozen, circuit, task, properties, arithmetic)
 
 
 def _refuse_unasked(flags: Sequence[str], task: str, why: str) -> None:

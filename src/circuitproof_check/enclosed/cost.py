@@ -22,6 +22,7 @@ from circuitproof_check.case import Case
 from circuitproof_check.claim import Claim, Property
 from circuitproof_check.counted import COUNTED
 from circuitproof_check.reading import items, mapping
+from circuitproof_check.sums.cost import LeafWork, is_by_leaves, work_of_leaves
 from circuitproof_check.work import NUMBER, OBJECT, foresee, paid, spend
 from circuitproof_check.work import key as bytes_of
 
@@ -76,10 +77,13 @@ def foresee_work(case: Case, answers: Sequence[object]) -> None:
         return
     claim, precision = case.claim, case.enclosures.precision
     found, every = Evaluations(), all_edges(claim.architecture) if _needs_model(claim) else ()
-    losses = 0
+    losses, leaves = 0, list[tuple[Property, object]]()
     for claimed, answer in zip(claim.properties, answers, strict=False):
         content = mapping(answer, "answers")
-        if claimed.kind != "lesion identity" and content.get("verdict") in ("proved", "refuted"):
+        is_open = content.get("verdict") not in ("proved", "refuted")
+        if claim.declared is not None and not is_open and is_by_leaves(claimed, content):
+            leaves.append((claimed, content.get("evidence")))
+        elif claimed.kind != "lesion identity" and not is_open:
             one = _circuits(case, claimed, content, every)
             found.whole.extend(edges for edges in paid(one.whole) if edges not in found.whole)
             found.single.extend(one.single)
@@ -89,6 +93,8 @@ def foresee_work(case: Case, answers: Sequence[object]) -> None:
     spend(NUMBER * (len(found.whole) + len(found.single)))
     counts, single = _counts(claim, claim.prompts), _single(claim)
     counted = [*((edges, counts) for edges in found.whole), *((edges, single) for edges in found.single)]
+    sums = work_of_leaves(case, leaves) if leaves else LeafWork()
+    found.some.append((claim.edges, sums.shown))
     some = [(edges, number) for edges, number in paid(found.some) if edges not in found.whole]
     counted += [(edges, single.of(number, counts)) for edges, number in some]
     listed = [*claim.ablation.prompts, *(paid(claim.prompts) if claim.ablation.partners else ())]
@@ -96,7 +102,21 @@ def foresee_work(case: Case, answers: Sequence[object]) -> None:
     least = sum(_work(claim, edges, count, precision) for edges, count in paid(counted, OBJECT))
     further = sum(_work(claim, edges, counts, precision) for edges in paid(found.perhaps, OBJECT))
     beside = losses + _leads(claim, precision) + _loading(claim, [edges for edges, _ in counted])
+    least += _of_pairs(claim, sums, precision)
+    least, further = least + 2 * sums.least, further + 2 * sums.further
     foresee(least // 2 + beside, further // 2)  # numbers with a radius are paid by half
+
+
+def _of_pairs(claim: Claim, sums: LeafWork, precision: int) -> int:
+    """Return the work of the rows of tokens at positions: keys, and what values bring to the logits."""
+    if not sums.pairs:
+        return 0
+    size, price = claim.architecture, _Price(claim.architecture, precision)
+    heads = sum(node.is_head for node in paid(live_nodes(claim.edges, size), NUMBER))
+    brought = price.mapped(size.head_width, size.width, sums.pairs)
+    brought += price.mapped(size.width, len(claim.task.candidates), sums.pairs)
+    counts = TokenCounts(sums.pairs, sums.ends, 0, 0)
+    return heads * brought + _work(claim, claim.edges, counts, precision)
 
 
 def _counts(claim: Claim, prompts: Sequence[Prompt]) -> TokenCounts:
@@ -154,16 +174,18 @@ def _circuits(case: Case, claimed: Property, answer: dict[str, object], every: E
 def _counted(case: Case, claimed: Property, answer: dict[str, object], every: Edges) -> Evaluations:
     """Return the circuits that a count or a measure is about, and those of its remark on the whole model."""
     claim, own, count = case.claim, case.claim.edges, len(case.claim.prompts)
-    is_compared = answer["verdict"] == "proved" and not claim.ablation.is_zero
-    whole, evaluated, left = [own, every] if is_compared else [], [own], count
+    is_proved, is_zero = answer["verdict"] == "proved", claim.ablation.is_zero
+    whole, evaluated, left = [own, every] if is_proved and not is_zero else [], [own], count
+    is_bare = is_proved and claimed.kind == "accuracy"
+    whole, single = whole + [()] * (is_bare and not is_zero), [()] * is_bare
     if claimed.kind == "recovered difference":
         evaluated, left = [own, (), every], count - len(claimed.counted.listed)
     if claimed.kind == "accuracy":
         replayed = mapping(answer.get("evidence"), claimed.kind).get("replay")
         left = count if replayed is None else len(items(replayed, claimed.kind))
     if left == count:
-        return Evaluations(evaluated + [one for one in paid(whole) if one not in evaluated])
-    return Evaluations(whole, some=[(edges, left) for edges in paid(evaluated)])
+        return Evaluations(evaluated + [one for one in paid(whole) if one not in evaluated], single)
+    return Evaluations(whole, single, some=[(edges, left) for edges in paid(evaluated)])
 
 
 def _losses(claim: Claim, precision: int) -> int:

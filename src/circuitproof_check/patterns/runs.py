@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from circuitproof_check.claim import Head
 from circuitproof_check.exact import key_of
 from circuitproof_check.programs import Program
+from circuitproof_check.rules import Label
 from circuitproof_check.task import DeclaredPattern
 from circuitproof_check.work import NUMBER, OBJECT, STEP, paid, spend
 from circuitproof_check.work import weight as weight_of
@@ -15,36 +16,12 @@ from circuitproof_check.work import weight as weight_of
 from .rows import KeyToken, QueryFacts, every_choice, make_row, token_tests
 from .shapes import TokenClass, divided
 
-Label = tuple[int, int]
-"""The right answer, and the opener that is the class."""
 RunPlace = Any
-"""The pattern's state, the openers seen, the states of rows, the keys of their sums, and who has a key."""
+"""The pattern's state, what the rules know, the states of rows, the keys of their sums, and who has a key."""
 RunNode = int
 """The number of a place at a position."""
 _STEP = 200
 """Operations for a step of a graph, which is kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The openers with their answers, and the openers of the classes."""
-
-    answers: Mapping[int, int]
-    classes: frozenset[int]
-
-    def see(self, seen: tuple[int, ...], token: int) -> tuple[int, ...]:
-        """Return how many openers of both kinds there were, and the last of each."""
-        count, opener, others, group = seen
-        if token in self.answers:
-            count, opener = min(count + 1, 2), token
-        if token in self.classes:
-            others, group = min(others + 1, 2), token
-        return count, opener, others, group
-
-    def label(self, seen: tuple[int, ...]) -> Label | None:
-        """Return answer and class of a prompt, if it has just one opener of each kind."""
-        count, opener, others, group = seen
-        return (self.answers[opener], group) if count == others == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +66,7 @@ class World:
 
     def __init__(self, declared: DeclaredPattern, vocabulary: int, programs: Mapping[Head, Program]) -> None:
         self.pattern, self.programs = declared.pattern, programs
-        self.rules = Rules(declared.answers, declared.classes)
+        self.rules = declared.rules
         self._vocabulary = vocabulary
         self._atoms: dict[tuple[tuple[Head, ...], tuple[TokenClass, ...]], list[tuple[int, ...]]] = {}
 
@@ -123,12 +100,12 @@ class World:
         return self._atoms[heads, told]
 
     def _told_apart(self) -> list[tuple[int, ...]]:
-        """Return the vocabulary in parts that pattern and rules do not divide; openers stand alone."""
+        """Return the vocabulary in parts that pattern and rules do not divide."""
         spend(STEP * self._vocabulary)
-        openers = {*self.rules.answers, *self.rules.classes}
-        others = tuple(token for token in range(self._vocabulary) if token not in openers)
-        spend(NUMBER * len(openers))
-        parts = [*((opener,) for opener in sorted(openers)), *([others] if others else [])]
+        told = self.rules.parts()
+        listed = {token for part in told for token in part}
+        others = tuple(token for token in range(self._vocabulary) if token not in listed)
+        parts = [*told, *([others] if others else [])]
         for one in dict.fromkeys(self.pattern.classes()):
             parts = divided(parts, one.__contains__)
         return parts
@@ -166,10 +143,9 @@ class Runs:
     def _starts(self) -> list[RunPlace]:
         """Return the places before the first token."""
         begun = (key_of(Fraction(0)),) * len(self._sums) + (False,) * len(self._keys)
-        first = self.world.pattern.start(), (0, 0, 0, 0)
-        return [
-            (*first, states, begun) for states in every_choice([tuple(row.starts()) for row in self.rows])
-        ]
+        first, rows = self.world.pattern.start(), [tuple(row.starts()) for row in self.rows]
+        chosen = every_choice([self.world.rules.starts(), *rows])
+        return [(first, known, tuple(states), begun) for known, *states in chosen]
 
     def steps(self) -> Iterator[tuple[int, Step]]:
         """Return every step with its position."""
@@ -238,26 +214,21 @@ class Runs:
             spend(_STEP)
             token = self.atoms[atom][0]
             after, label = pattern.step(state, token, position), rules.see(seen, token)
-            if after is None or self._contradicts(label):
+            wanted = self.region.label
+            if after is None or (wanted is not None and rules.contradicts(label, wanted)):
                 continue
             if position + 1 < self._longest:
                 key = KeyToken(atom, token, position, is_last=False)
                 for weights, states, tells in self._read(rows, told, key):
                     target = after_it.setdefault((after, label, states, tells), len(after_it))
                     yield Step(atom, weights, target, None, is_last=False)
-            found = rules.label(label)
-            if pattern.ends(after) and self._may_end(position) and self.region.label in (None, found):
+            may_end = pattern.ends(after) and self._may_end(position) and rules.is_guessed(label)
+            found = rules.label(label) if may_end else None
+            if may_end and wanted in (None, found):
                 key = KeyToken(atom, token, position, is_last=True)
                 for weights, states, tells in self._read(rows, told, key):
                     if self._is_told(tells, states):
                         yield Step(atom, weights, 0, found, is_last=True)
-
-    def _contradicts(self, seen: tuple[int, ...]) -> bool:
-        if self.region.label is None:
-            return False
-        count, opener, others, group = seen
-        answer, wanted = self.region.label
-        return (count > 0 and self.world.rules.answers[opener] != answer) or (others > 0 and group != wanted)
 
     def _read(self, rows: Any, told: Any, key: KeyToken) -> Iterator[tuple[Any, Any, Any]]:  # noqa: ANN401  # numbers in tuples
         options = [tuple(row.step(state, key)) for row, state in zip(self.rows, rows, strict=True)]

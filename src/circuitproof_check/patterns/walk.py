@@ -13,24 +13,24 @@ from typing import TypeVar
 from circuitproof_check.architecture import Edges, logits_node
 from circuitproof_check.case import Case, Decision
 from circuitproof_check.circuits import Circuit
-from circuitproof_check.claim import Claim, Property
+from circuitproof_check.claim import Property
 from circuitproof_check.exact import key_of, reckon
 from circuitproof_check.forward import Forward
 from circuitproof_check.gates import Leaf
 from circuitproof_check.reading import fields, integer, items, mapping, rational, rationals, require, text
 from circuitproof_check.regions.robustness import distances
+from circuitproof_check.rules import Label
+from circuitproof_check.sums.settle import sums_of
 from circuitproof_check.task import DeclaredPattern
 from circuitproof_check.work import NUMBER, OBJECT, STEP, key, paid, spend
-from circuitproof_check.work import weight as weight_of
 
 from .cells import Cell, coordinates
 from .relevance import KeyChoice, Relevance, choices, token_key
 from .rows import UnsettledError, is_local
-from .runs import Head, Label, PromptRegion, Runs, Step, World
+from .runs import Head, PromptRegion, Runs, Step, World
 from .shapes import TokenClass, read_tokens
 from .values import Values
 
-_SHOWN_DIGITS = 12
 _KEPT = 64
 """How many graphs are kept: those of long prompts are large."""
 EvidenceTree = object
@@ -363,19 +363,23 @@ def idle(case: Case, evidence: object, claimed: Property) -> None:
 
 
 def check_prompts(case: Case) -> None:
-    """Demand that all prompts of a pattern have one label, and that those shown are of the pattern."""
+    """Demand that all prompts of a pattern have a label, and that those shown are of the pattern."""
     if case.claim.declared is not None:
         world = _walks(case.forward).world
         for number, prompt in enumerate(case.claim.prompts):
             require("shown_prompts_are_of_the_pattern", world.holds(prompt), f"prompt {number}", prompt)
-        is_labelled = all(step.label is not None for _, step in _ends(case))
-        require("patterns_have_one_opener", is_labelled, "pattern")
+        if case.claim.is_enclosed:
+            is_labelled = sums_of(case).automaton.is_labelled
+        else:
+            is_labelled = all(step.label is not None for _, step in _ends(case))
+        require("prompts_of_patterns_have_labels", is_labelled, "pattern")
 
 
 def shortest(case: Case) -> int:
-    """Return how many tokens each prompt that a claim is about has at least."""
-    if case.claim.declared is None:
-        return min(map(len, case.claim.prompts))
+    """Return how many tokens of each prompt that a claim is about are read at least."""
+    claim = case.claim
+    if claim.declared is None:
+        return min(claim.architecture.reads(claim.task.decided(one), one) for one in paid(claim.prompts))
     return min(position + 1 for position, _ in _ends(case))
 
 
@@ -384,6 +388,8 @@ def labels(case: Case) -> set[Label]:
     task = case.claim.task
     if case.claim.declared is None:
         return set(zip(task.answers, task.classes, strict=True))
+    if case.claim.is_enclosed:
+        return set(paid(sums_of(case).counts, NUMBER))
     return {step.label for _, step in _ends(case) if step.label is not None}
 
 
@@ -393,19 +399,13 @@ def _ends(case: Case) -> list[tuple[int, Step]]:
     return [(position, step) for position, step in steps if step.is_last]
 
 
-def count(claim: Claim) -> int:
+def count(case: Case) -> int:
     """Return how many prompts a claim is about."""
-    if claim.declared is None:
-        return len(claim.prompts)
-    return Runs(World(claim.declared, claim.architecture.vocabulary, {}), PromptRegion(), ()).count()
-
-
-def shown_count(claim: Claim) -> str:
-    """Say how many prompts a claim is about."""
-    size = count(claim)
-    spend(weight_of(size.bit_length()))
-    digits = str(size)
-    return digits if len(digits) <= _SHOWN_DIGITS else f"{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
+    if case.claim.declared is None:
+        return len(case.claim.prompts)
+    if case.claim.is_enclosed:
+        return sums_of(case).count
+    return _walks(case.forward).runs(PromptRegion(), ()).count()
 
 
 def _is_covered(members: tuple[int, ...], classes: list[tuple[TokenClass, EvidenceTree]]) -> bool:

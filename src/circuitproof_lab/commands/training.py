@@ -1,5 +1,9 @@
 """The command that trains a model."""
 
+from typing import Annotated
+
+from typer import Option
+
 from circuitproof.cli.options import AsJson, DeviceOption, RecipeFile, RunFolderOption, run_folder
 from circuitproof.cli.show import progress, show_note, show_result, steps_on
 from circuitproof.files.devices import DeviceChoice
@@ -8,6 +12,9 @@ from circuitproof.files.devices import DeviceChoice
 def train(
     recipe: RecipeFile,
     out: RunFolderOption = None,
+    seed: Annotated[
+        int | None, Option("--seed", min=0, max=2**32 - 1, help="In place of the recipe's seed.")
+    ] = None,
     device: DeviceOption = DeviceChoice.CPU,
     as_json: AsJson = False,
 ) -> None:
@@ -17,13 +24,15 @@ def train(
     On cuda each of them takes a device of its own.
     """
     from circuitproof.nn.devices import device_of
-    from circuitproof_lab.pipeline.recipe import load_recipe
+    from circuitproof_lab.pipeline.recipe import load_recipe, with_seed
     from circuitproof_lab.pipeline.stages.train import MODEL, train_recipe
     from circuitproof_lab.train.loop import Watcher
     from circuitproof_lab.train.measures import Evaluation
     from circuitproof_lab.train.workers import joined
 
     loaded, where = load_recipe(recipe), device_of(device)
+    if seed is not None:
+        loaded = with_seed(loaded, seed)
     folder = run_folder(out, loaded.name)
     evaluations: list[Evaluation] = []
     with joined() as workers, progress(f"training {loaded.name}", loaded.plan.steps) as bar:

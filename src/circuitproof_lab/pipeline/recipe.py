@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Annotated, ClassVar, TypeAlias, assert_never
 
 from circuitproof.errors import InputError
-from circuitproof.files.canonical import Digest, digest_file, digest_together
+from circuitproof.files.canonical import Digest, digest_file, digest_json, digest_together
 from circuitproof.files.codec import Codec, FolderName, Key, PositiveInt
 from circuitproof.files.kinds import FileKind, of_kind
-from circuitproof.files.reading import Fields, read_toml, reading, reading_part
+from circuitproof.files.reading import Fields, about, read_toml, reading, reading_part
 from circuitproof.models.architecture import Architecture, read_architecture
 from circuitproof.tasks.loading import is_task_file, load_listed_task, task_spec
+from circuitproof.tasks.spelling import Spelling
 from circuitproof.tasks.task import Task
+from circuitproof.tasks.written_rules import read_written_rule
 from circuitproof_lab.train.loop import SEEDS, TrainingPlan
+from circuitproof_lab.train.ruled import Draw, RuleSource
 from circuitproof_lab.train.tokenised import BytePairs, CorpusSource
 
 
@@ -29,7 +32,7 @@ class TasksSource:
     """The files of those tasks that are not shipped."""
 
 
-DataSource: TypeAlias = TasksSource | CorpusSource
+DataSource: TypeAlias = TasksSource | CorpusSource | RuleSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ class Recipe:
 
     @property
     def tokens_per_step(self) -> int | None:
-        """Return how many tokens a step learns from; prompts of tasks are not counted by tokens."""
-        if isinstance(self.source, TasksSource):
+        """Return how many tokens a step learns from; other prompts are not counted by tokens."""
+        if not isinstance(self.source, CorpusSource):
             return None
         return self.source.batch * self.architecture.context
 
@@ -69,10 +72,16 @@ def load_recipe(path: Path) -> Recipe:
     return replace(recipe, digest=digest_together(*map(digest_file, (path, *recipe.source.files))))
 
 
+def with_seed(recipe: Recipe, seed: int) -> Recipe:
+    """Return the same recipe with another seed, which makes another run of it."""
+    digest = digest_together(recipe.digest, digest_json(seed))
+    return replace(recipe, plan=replace(recipe.plan, seed=seed), digest=digest)
+
+
 def with_tasks(recipe: Recipe, tasks: Sequence[Task]) -> Recipe:
     """Return the recipe of the same training on other tasks, with the sizes that their prompts need."""
     if not isinstance(recipe.source, TasksSource):
-        raise InputError(f"{recipe.name} trains on a corpus, want a recipe whose data are tasks")
+        raise InputError(f"{recipe.name} does not train on tasks, want a recipe whose data are tasks")
     _refuse_other_alphabets("tasks", tasks)
     for task in tasks:
         task.refuse_pattern()
@@ -101,6 +110,7 @@ def codec_in(folder: Path) -> Codec:
             Architecture: _read_architecture,
             Recipe: lambda fields, key: load_recipe(folder / fields.text(key)),
             TasksSource: partial(_read_tasks, folder),
+            RuleSource: _read_rule,
         }
     )
 
@@ -125,6 +135,14 @@ def _read_tasks(folder: Path, fields: Fields, _: str) -> TasksSource:
     tasks = tuple(_load(spec, where) for spec in specs)
     _refuse_other_alphabets(where, tasks)
     return TasksSource(tasks, fields.integer("batch", least=1), files)
+
+
+def _read_rule(fields: Fields, _: str) -> RuleSource:
+    tokens, length, batch = (fields.integer(key, least=1) for key in ("tokens", "length", "batch"))
+    rule = read_written_rule((fields, "rule"), Spelling({}), tuple(range(tokens)))
+    with about(fields.where):
+        draw = fields.choice("draw", Draw) if fields.has("draw") else Draw.UNIFORM
+        return RuleSource(rule, tokens, length, batch, draw)
 
 
 def _refuse_other_alphabets(where: str, tasks: Sequence[Task]) -> None:
@@ -157,6 +175,9 @@ def _needs(recipe: Recipe) -> Iterator[tuple[str, int, int, str]]:
             for task in tasks:
                 yield "vocabulary", sizes.vocabulary, len(task.alphabet), f"task {task.name!r}"
                 yield "context", sizes.context, task.longest, f"task {task.name!r}"
+        case RuleSource():
+            yield "vocabulary", sizes.vocabulary, source.tokens, "the rule's data"
+            yield "context", sizes.context, source.length, "the rule's data"
         case CorpusSource(tokenizer=BytePairs(vocabulary)):
             yield "vocabulary", sizes.vocabulary, vocabulary, "the tokenizer"
         case CorpusSource():

@@ -8,6 +8,7 @@ from circuitproof.tasks.automaton import Automaton
 from circuitproof_check.architecture import read_architecture
 from circuitproof_check.patterns.runs import PromptRegion, Runs, World
 from circuitproof_check.patterns.shapes import read_pattern
+from circuitproof_check.rules import OpenerRules
 from circuitproof_check.task import DeclaredPattern
 from pattern_strategies import patterns
 
@@ -20,7 +21,7 @@ def test_checker_and_engine_read_the_same_prompts(pattern):
     """Continuations on one side, derivatives on the other."""
     machine = Automaton(pattern, 10)
     found = read_pattern(pattern.to_json(), "pattern", SIZE)
-    world = World(DeclaredPattern(found, {}, frozenset()), 10, {})
+    world = World(DeclaredPattern(found, OpenerRules({}, frozenset())), 10, {})
     for size in range(1, min(pattern.longest, 3) + 1):
         for prompt in product((0, 1, 5, 9), repeat=size):
             assert world.holds(prompt) == (prompt in machine)

@@ -13,7 +13,7 @@ from circuitproof.proof.properties.invariance import Alike
 from circuitproof.proof.properties.necessity import Idle
 from circuitproof.proof.properties.robustness import Robust, Robustness, robust_goal
 from circuitproof.proof.regions.robustness import Directions
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 from pattern_claims import random_claim, task_of
 
 TASK = task_of("any{1..2} with exactly 1 of [0, 1]", candidates=(1, 0, 2))

@@ -11,7 +11,7 @@ from circuitproof.programs.text import parse
 from circuitproof.proof.patterns import runs as module
 from circuitproof.proof.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.proof.patterns.runs import build_runs, cheapest, through
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 from circuitproof.tasks.patterns import TokenClass
 from pattern_claims import PATTERNS, task_of
 from pattern_strategies import all_prompts

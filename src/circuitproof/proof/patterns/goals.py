@@ -6,24 +6,24 @@ from fractions import Fraction
 from typing import Protocol
 
 from circuitproof.circuits.circuit import Circuit
-from circuitproof.proof.evidence import FoldLeaf, Replay, Replayed
-from circuitproof.proof.fold import Fold
+from circuitproof.proof.evidence import Replay, Replayed, make_leaf
+from circuitproof.proof.fold import CandidateLogits
 from circuitproof.proof.patterns.regions import PromptRegion
 from circuitproof.tasks.domain import Prompt
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A concrete prompt and its exact logits, in the circuit and in the one that it is compared with."""
+    """A concrete prompt and its logits, in the circuit and in the one that it is compared with."""
 
     prompt: Prompt
     label: Label
-    fold: Fold
-    second: Fold | None = None
+    fold: CandidateLogits
+    second: CandidateLogits | None = None
 
     def replayed(self) -> Replayed:
-        return Replayed(self.prompt, FoldLeaf(self.fold, second=self.second))
+        return Replayed(self.prompt, make_leaf(self.fold, self.second))
 
 
 class Goal(Protocol):

@@ -18,7 +18,7 @@ from circuitproof.proof.patterns.plan import FoundPrompt, Plan, Share
 from circuitproof.proof.patterns.regions import PromptRegion, UnsettledError
 from circuitproof.proof.properties.equivalence import Right
 from circuitproof.proof.properties.robustness import Robust, Robustness, robust_goal
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 from circuitproof.tasks.patterns import Clause, CountClause, Only, Pattern, TokenClass
 from circuitproof.tasks.task import Task
 
@@ -153,15 +153,16 @@ class _LimitsSearch:
         return best
 
     def _placed(self, cells: list[FailingCell]) -> PatternPart | None:
-        """Return the prompts whose openers stand in the longest range of positions where no cell fails."""
+        """Return the prompts whose chosen tokens stand in the longest range of positions where no cell fails."""
         bad = {cell.position for cell in cells if cell.margin <= 0}
         good = sorted({cell.position for cell in cells} - bad)
         if not good or not bad:
             return None
         first, last = _longest_range(good)
-        openers = TokenClass(tuple(sorted({cell.token for cell in cells})))
-        placed = replace(self.pattern, clauses=(*self.pattern.clauses, Only(openers, first, last)))
-        return self._part(f"openers at {first} to {last}", placed)
+        chosen = TokenClass(tuple(sorted({cell.token for cell in cells})))
+        placed = replace(self.pattern, clauses=(*self.pattern.clauses, Only(chosen, first, last)))
+        who = "openers" if self.claim.task.labelled.labels_by.openers else "tokens that are read"
+        return self._part(f"{who} at {first} to {last}", placed)
 
     def _without_tokens(self, choices: list[FailingChoice]) -> PatternPart | None:
         """Return the prompts without the tokens that fail, as few of them as are found to be enough."""
@@ -187,7 +188,7 @@ class _LimitsSearch:
 
     def _hit(self, failing: list[FailingChoice]) -> list[Clause]:
         """Return clauses that forbid each failing choice, those that forbid the most first."""
-        openers = {token for one in self.claim.task.labelled.classes for token in one.listed}
+        openers = self.claim.task.labelled.labels_by.openers
         sets = [
             {clause for pair in one.tokens if pair[1] not in openers for clause in self._forbid(*pair)}
             for one in failing
@@ -221,7 +222,7 @@ class _LimitsSearch:
         if task is None:
             return []
         memo, goal = self.memo.about(replace(self.claim, task=task)), Right(task, self.robust)
-        openers = {token for one in task.labelled.classes for token in one.listed}
+        openers = task.labelled.labels_by.openers
         for label in task.labelled.labels:
             place = _plan(memo, PromptRegion(label))
             if place is not None and (read := _failing_tokens(place, label, goal) - openers):

@@ -83,11 +83,13 @@ class Memo:
         return self._leasts[key]
 
     def see(self, prompts: list[Prompt], circuits: list[Circuit]) -> list[Seen]:
-        """Return prompts with their exact logits in circuits, the claim's own first, by the forward pass."""
+        """Return prompts with their logits in circuits, the claim's own first, by the forward pass."""
         key = circuits[-1]
         unknown = [prompt for prompt in dict.fromkeys(prompts) if (key, prompt) not in self._seen]
         if unknown:
-            folded = fold(self.claim.frozen, self.claim.task.candidates, circuits, unknown)
+            claim = self.claim
+            asked = (claim.frozen, claim.task.candidates, circuits, unknown)
+            folded = fold(*asked, arithmetic=claim.arithmetic)
             for prompt, *folds in zip(unknown, *map(folded.of, circuits), strict=True):
                 self._seen[key, prompt] = Seen(prompt, self.claim.task.labelled.label_of(prompt), *folds)
         return [self._seen[key, prompt] for prompt in prompts]

@@ -5,7 +5,7 @@ from enum import Enum
 from fractions import Fraction
 
 from circuitproof.circuits.graph import Head
-from circuitproof.tasks.labelled import Label
+from circuitproof.tasks.labelling import Label
 from circuitproof.tasks.patterns import TokenClass
 
 
@@ -42,7 +42,7 @@ class PromptRegion:
     def __str__(self) -> str:
         parts: list[str] = []
         if self.label is not None:
-            parts.append(f"opener {self.label.group}")
+            parts.append(str(self.label))
         if self.length is not None:
             parts.append(f"length {self.length}")
         parts += [f"position {position} in {_shown(tokens)}" for position, tokens in self.tokens]

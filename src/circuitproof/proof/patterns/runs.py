@@ -15,10 +15,11 @@ from circuitproof.programs.syntax import Program
 from circuitproof.proof.patterns.regions import Missing, PromptRegion, UnsettledError
 from circuitproof.proof.patterns.rows import KeyToken, KnownQuery, classes_of, row_machine
 from circuitproof.tasks.automaton import Automaton
-from circuitproof.tasks.labelled import NOTHING_OPENED, Labelled, OpenersSeen
+from circuitproof.tasks.labelled import Labelled
+from circuitproof.tasks.labelling import LabelState
 
 RunNode: TypeAlias = Any
-"""The automaton's state, what was seen of the openers, the states of the rows; their sums, and whether they
+"""The automaton's state, how far the label is known, the states of the rows; their sums, and whether they
 have a key, as far as the region tells of these."""
 _MOST_STEPS = 2_000_000
 
@@ -68,7 +69,8 @@ class _Builder:
     def __init__(
         self, task: Labelled, region: PromptRegion, machine: Automaton, programs: Mapping[Head, Program]
     ) -> None:
-        self.task, self.region, self.machine = task, region, machine
+        self.region, self.machine, self.labels_by = region, machine, task.labels_by
+        self.longest = region.length or task.pattern.longest
         self.tokens = _allowed(region, machine)
         self.rows = [row_machine(program, self._query(head)) for head, program in programs.items()]
         heads = list(programs)
@@ -77,15 +79,15 @@ class _Builder:
         self.keys = [(heads.index(head), first, last) for head, first, last in region.keys]
         nothing = (0,) * (len(self.sums) + len(self.keys))
         states = product(*(row.starts for row in self.rows))
-        self.starts = tuple((machine.start, NOTHING_OPENED, one, nothing) for one in states)
+        begun = product(task.labels_by.starts, states)
+        self.starts = tuple((machine.start, seen, one, nothing) for seen, one in begun)
 
     def layers(self) -> list[dict[RunNode, list[Step]]]:
         """Return every step that can be reached, dead ends included."""
         layers: list[dict[RunNode, list[Step]]] = []
         nodes, total = dict.fromkeys(self.starts), 0
-        longest = self.region.length or self.task.pattern.longest
-        for position in range(longest):
-            layer = {node: list(self._steps(node, position, longest)) for node in nodes}
+        for position in range(self.longest):
+            layer = {node: list(self._steps(node, position, self.longest)) for node in nodes}
             layers.append(layer)
             total += sum(map(len, layer.values()))
             if total > _MOST_STEPS:
@@ -99,7 +101,7 @@ class _Builder:
         for atom in self.tokens.get(position, range(len(self.machine.atoms))):
             target = self.machine.step(state, atom, position)
             token = self.machine.atoms[atom][0]
-            after = self.task.see(seen, token)
+            after = self.labels_by.see(seen, token)
             if target is None or after is None or not self._suits(after):
                 continue
             if position + 1 < longest:
@@ -131,11 +133,11 @@ class _Builder:
         is_length = self.region.length is None or position + 1 == longest
         return is_length and position >= max(self.tokens, default=0)
 
-    def _suits(self, seen: OpenersSeen) -> bool:
-        return self.region.label is None or self.task.may_become(seen, self.region.label)
+    def _suits(self, seen: LabelState) -> bool:
+        return self.region.label is None or self.labels_by.may_become(seen, self.region.label)
 
-    def _has_label(self, seen: OpenersSeen) -> bool:
-        label = self.task.label(seen)
+    def _has_label(self, seen: LabelState) -> bool:
+        label = self.labels_by.label(seen) if self.labels_by.is_settled(seen) else None
         return label is not None and self.region.label in (None, label)
 
     def _query(self, head: Head) -> KnownQuery:

@@ -3,28 +3,35 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.files.canonical import Json
 from circuitproof.files.printing import plural
-from circuitproof.files.reading import Fields
+from circuitproof.files.reading import Fields, write_rational
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import Decided, rightly_decided
 from circuitproof.proof.effort import Effort
-from circuitproof.proof.evidence import Leaf, Replay, Replayed, make_leaf
+from circuitproof.proof.enclosed import NOT_KNOWN, Decision, Ternary
+from circuitproof.proof.evidence import Cases, Leaf, Open, Replay, Replayed, make_leaf
 from circuitproof.proof.findings import Findings, RightCount
 from circuitproof.proof.fold import CandidateLogits, Folded
-from circuitproof.proof.known import Divided, decides, divide
+from circuitproof.proof.known import Divided, decides, divide, same
 from circuitproof.proof.properties.bounds import BoundedNumber, bounds_given
 from circuitproof.proof.properties.each_prompt import for_every_prompt, open_prompts
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Asked, Property, PropertyWords
 from circuitproof.proof.regions.disturbed import Point
-from circuitproof.proof.remarks import ConstantScore, Decisions, Remark, RemarkContext
-from circuitproof.proof.verdict import Answer, Battery, Proved, Refuted
+from circuitproof.proof.remarks import ConstantScore, Decisions, Plain, Remark, RemarkContext, perhaps
+from circuitproof.proof.verdict import Answer, Battery, PropertyOutcome, Proved, Refuted, Undecided
 from circuitproof.tasks.domain import Prompt
+from circuitproof.tasks.patterns import Pattern
+
+if TYPE_CHECKING:
+    from circuitproof.proof.patterns.answers import PatternProver
+    from circuitproof.proof.summed.cover import Tally
 
 _TOLD = 12
 """So many wrong prompts at most are named in words."""
@@ -40,15 +47,21 @@ class Accuracy(Property):
 
     kind: ClassVar[Kind] = Kind.ACCURACY
     is_asked_of_solvers: ClassVar[bool] = False
+    is_enclosed_on_patterns: ClassVar[bool] = True
 
     wrong: tuple[int, ...] | None = None
     least: int | None = None
+    exactly: int | None = None
+    """How many prompts of a pattern are right, no more and no fewer."""
+    is_of_pattern: bool = False
+    """Whether `least` and `exactly` count prompts of a pattern, of which there may be very many."""
 
     def __post_init__(self) -> None:
-        if self.wrong is not None and self.least is not None:
+        if sum(one is not None for one in (self.wrong, self.least, self.exactly)) > 1:
             raise DeclarationError("accuracy lists errors and says how many are right at least; give one")
-        if self.least is not None and self.least < 1:
-            raise DeclarationError(f"accuracy wants at least 1 right prompt, got {self.least}")
+        if min(1 if one is None else one for one in (self.least, self.exactly)) < 1:
+            least = self.exactly if self.least is None else self.least
+            raise DeclarationError(f"accuracy wants at least 1 right prompt, got {least}")
         if self.wrong is not None and list(self.wrong) != sorted({*self.wrong}):
             raise DeclarationError("accuracy wants the numbers of wrong prompts distinct and increasing")
 
@@ -63,22 +76,36 @@ class Accuracy(Property):
 
     @classmethod
     def read(cls, fields: Fields, _circuit: Circuit) -> Self:
-        if fields.has("least"):
-            return cls(least=fields.integer("least"))
+        for key in ("least", "exactly"):
+            if fields.has(key):
+                is_text = isinstance(fields.value(key), str)
+                count = int(fields.rational(key)) if is_text else fields.integer(key)
+                return cls(
+                    least=count if key == "least" else None,
+                    exactly=count if key == "exactly" else None,
+                    is_of_pattern=is_text,
+                )
         return cls(wrong=fields.integers("wrong"))
 
     def to_json(self) -> dict[str, Json]:
-        said: dict[str, Json] = {} if self.least is None else {"least": self.least}
+        counts = {"least": self.least, "exactly": self.exactly}
+        said: dict[str, Json] = {
+            name: write_rational(Fraction(count)) if self.is_of_pattern else count
+            for name, count in counts.items()
+            if count is not None
+        }
         return {"kind": str(self.kind), **said, **({} if self.wrong is None else {"wrong": list(self.wrong)})}
 
     @property
     def is_to_be_found(self) -> bool:
-        return self.wrong is None and self.least is None
+        return self.wrong is None and self.least is None and self.exactly is None
 
     @property
     def name(self) -> str:
         if self.least is not None:
             return f"accuracy: at least {self.least:,} right"
+        if self.exactly is not None:
+            return f"accuracy: exactly {self.exactly:,} right"
         return f"accuracy: {plural(len(self.wrong), 'error')}" if self.wrong is not None else str(self.kind)
 
     def meaning(self) -> PropertyWords:
@@ -86,6 +113,10 @@ class Accuracy(Property):
             count = plural(self.least, "prompt")
             words = f"On at least {count} the circuit decides the right answer, and nothing ties with it."
             return PropertyWords(words, f"|{{x ∈ D: d(x) = {{P(x)}}}}| ≥ {self.least}", _SILENT)
+        if self.exactly is not None:
+            count = plural(self.exactly, "prompt")
+            words = f"On exactly {count} the circuit decides the right answer, and nothing ties with it."
+            return PropertyWords(words, f"|{{x ∈ D: d(x) = {{P(x)}}}}| = {self.exactly}", _SILENT)
         wrong = self.wrong or ()
         told = ", ".join(map(str, wrong[:_TOLD])) + ", …" * (len(wrong) > _TOLD)
         words = "On every prompt the circuit decides the right answer, and nothing ties with it"
@@ -96,8 +127,15 @@ class Accuracy(Property):
         if self.is_to_be_found:
             return
         size, wrong = claim.task.size, self.wrong or ()
-        if self.least is not None and self.least > size:
-            raise InputError(f"at least {self.least} prompts are said to be right, the task has {size}")
+        for words, count in (("at least", self.least), ("exactly", self.exactly)):
+            if count is not None and count > size:
+                raise InputError(f"{words} {count} prompts are said to be right, the task has {size}")
+        if isinstance(claim.task.domain, Pattern):
+            return
+        if self.exactly is not None:
+            raise InputError(
+                "of a list accuracy names the errors; say exactly how many are right of a pattern"
+            )
         if wrong and not 0 <= wrong[0] <= wrong[-1] < size:
             raise InputError(f"prompt {wrong[-1]} is said to be wrong, the task has prompts 0 to {size - 1}")
         if len(wrong) == size:
@@ -105,6 +143,13 @@ class Accuracy(Property):
 
     def unfound(self) -> "Accuracy":
         return Accuracy(wrong=()) if self.is_to_be_found else self
+
+    def implies_equivalence(self, claim: Claim) -> bool:
+        return self._said(claim) == claim.task.size
+
+    def _said(self, claim: Claim) -> int:
+        """Return how many prompts are said to be right."""
+        return self.least or self.exactly or claim.task.size - len(self.wrong or ())
 
     def obligations(self, claim: Claim) -> int:
         return claim.task.size if self.least is None else self.least
@@ -123,11 +168,60 @@ class Accuracy(Property):
         may_sharpen = self.is_to_be_found and bool(right.open)
         return replace(answer, findings=replace(answer.findings, right=count), may_sharpen=may_sharpen)
 
-    def remarks(self, battery: Battery, _grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
-        task = battery.claim.task
-        most = max(Counter(task.answers()).values())
-        said = self.least or task.size - len(self.wrong or ())
-        return (ConstantScore(most),) if most >= said else ()
+    def answer_pattern(self, prover: "PatternProver") -> Answer:
+        """Count right prompts and wrong ones by regions; what is to be found is stated as well as it is known."""
+        if self.wrong is not None:
+            raise InputError("the wrong prompts of a pattern are found, never asked for; leave the list out")
+        cover = prover.counted()
+        evidence, tally = cover.whole(), cover.tally
+        said = self._of_pattern(tally, prover.claim.task.size)
+        outcome = said.judged(tally, prover.claim.task.size, evidence)
+        left = prover.claim.task.size - tally.right - tally.wrong
+        count = RightCount(tally.right, left, prover.claim.task.size)
+        findings = replace(prover.survey(outcome, cover.regions), right=count)
+        is_met = int(isinstance(outcome, Proved))
+        return Answer(said, outcome, 1, is_met, findings, may_sharpen=cover.is_blurred)
+
+    def _of_pattern(self, tally: "Tally", size: int) -> "Accuracy":
+        """Return what is claimed of a pattern: what was asked, or as much as was found."""
+        if not self.is_to_be_found:
+            return replace(self, is_of_pattern=True)
+        is_whole = tally.right + tally.wrong == size
+        if is_whole and len(tally.shown_wrong) == tally.wrong:
+            return (
+                Accuracy(wrong=tuple(range(tally.wrong)))
+                if tally.right
+                else Accuracy(least=1, is_of_pattern=True)
+            )
+        right = max(1, tally.right)
+        if is_whole and tally.right:
+            return Accuracy(exactly=right, is_of_pattern=True)
+        return Accuracy(least=right, is_of_pattern=True)
+
+    def judged(self, tally: "Tally", size: int, evidence: "Cases | Replay | Open") -> PropertyOutcome:
+        """Return what counts say of a claim about a pattern."""
+        least = self.least if self.exactly is None else self.exactly
+        is_whole = tally.right + tally.wrong == size
+        if isinstance(evidence, Replay | Open):
+            return Undecided(evidence if isinstance(evidence, Open) else Open("prompts were not counted"))
+        if least is None:
+            return Proved(evidence)
+        if tally.right >= least and (self.exactly is None or (is_whole and tally.right == least)):
+            return Proved(evidence)
+        if tally.wrong > size - least or (self.exactly is not None and tally.right > least):
+            return Refuted(evidence)
+        return Undecided(Open(f"{size - tally.right - tally.wrong:,} of {size:,} prompts are not counted"))
+
+    def remarks(self, battery: Battery, grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
+        claim, said = battery.claim, self._said(battery.claim)
+        if isinstance(claim.task.domain, Pattern):
+            counts = claim.task.labelled.answer_counts()
+            most, is_enough = max(counts.values()), _is_right_over_pattern(grounds.unedged, claim, said)
+        else:
+            most = max(Counter(claim.task.answers()).values())
+            is_enough = _is_right_without_edges(grounds.unedged, claim.task.decisions(), said)
+        is_no_better = (ConstantScore(most),) if most >= said else ()
+        return (*is_no_better, *perhaps(Plain.UNEDGED, is_enough))
 
     def against(self, prompts: Sequence[Decided]) -> str:
         if self.least is not None:
@@ -139,6 +233,30 @@ class Accuracy(Property):
 
     def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:
         return rightly_decided(claim, claim.circuit, prompts)
+
+
+def _is_right_without_edges(unedged: Sequence[Decision], right: Sequence[int], said: int) -> Ternary:
+    """Say whether what is decided without any edge, for all prompts or for each, is right so often."""
+    if len(unedged) not in {1, len(right)}:
+        return False
+    is_one = len(unedged) == 1
+    pairs = zip([*unedged] * len(right) if is_one else unedged, right, strict=True)
+    found = divide(same(one, frozenset({place})) for one, place in pairs)
+    if len(found.yes) >= said:
+        return True
+    most = max(Counter(right).values())
+    possible = most if is_one and found.open else len(found.yes) + len(found.open)
+    return NOT_KNOWN if possible >= said else False
+
+
+def _is_right_over_pattern(unedged: Sequence[Decision], claim: Claim, said: int) -> Ternary:
+    """Say the same of the one decision without edges for all prompts of a pattern."""
+    counts = claim.task.labelled.answer_counts()
+    of_places = [counts.get(candidate, 0) for candidate in claim.task.candidates]
+    found = divide(same(unedged[0], frozenset({place})) for place in range(len(of_places)))
+    if sum(of_places[place] for place in found.yes) >= said:
+        return True
+    return NOT_KNOWN if found.open and max(of_places) >= said else False
 
 
 def _found(right: Divided) -> Accuracy:

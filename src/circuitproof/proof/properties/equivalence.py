@@ -11,7 +11,7 @@ from circuitproof.proof.effort import Effort
 from circuitproof.proof.evidence import Replay, make_leaf
 from circuitproof.proof.findings import RightCount
 from circuitproof.proof.fold import CandidateLogits, Folded
-from circuitproof.proof.known import decides, divide
+from circuitproof.proof.known import decides, divide, same
 from circuitproof.proof.properties.each_prompt import for_every_prompt
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Property, PropertyWords
@@ -35,7 +35,7 @@ class Equivalence(Property):
 
     kind: ClassVar[Kind] = Kind.EQUIVALENCE
     is_known_on_patterns: ClassVar[bool] = True
-    implies_equivalence: ClassVar[bool] = True
+    is_enclosed_on_patterns: ClassVar[bool] = True
 
     def meaning(self) -> PropertyWords:
         return PropertyWords(
@@ -43,6 +43,9 @@ class Equivalence(Property):
             "∀x ∈ D:  d(x) = {P(x)}",
             "Only the candidates are compared: another token may have a larger logit.",
         )
+
+    def implies_equivalence(self, _claim: Claim) -> bool:
+        return True
 
     def answer_list(self, claim: Claim, folded: Folded[CandidateLogits], _effort: Effort) -> Answer:
         wanted, found = claim.task.decisions(), folded.of(claim.circuit)
@@ -85,6 +88,6 @@ class Right:
     def broken_by(self, seen: "Seen") -> Replay | None:
         """Return a prompt that is decided otherwise, or not at all, or is when it is perturbed."""
         wanted = frozenset({self.task.candidates.index(seen.label.answer)})
-        if seen.fold.decision != wanted:
+        if same(seen.fold.decision, wanted) is False:
             return Replay((seen.replayed(),))
         return None if self.robust is None else self.robust.broken_by(seen)

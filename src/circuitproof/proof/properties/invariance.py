@@ -33,6 +33,7 @@ class Invariance(Property):
 
     kind: ClassVar[Kind] = Kind.INVARIANCE
     is_known_on_patterns: ClassVar[bool] = True
+    is_enclosed_on_patterns: ClassVar[bool] = True
 
     def meaning(self) -> PropertyWords:
         return PropertyWords(
@@ -97,15 +98,15 @@ class Alike:
     """Of each class the first prompt that was seen."""
 
     def decision(self, _region: "PromptRegion", first: "Seen") -> int:
-        return self.first.setdefault(first.label.group, first).fold.winner
+        return self.first.setdefault(first.label.group, first).fold.leader
 
     def least(self, _winner: int, _other: int) -> Fraction:
         return Fraction(0)
 
     def broken_by(self, seen: "Seen") -> Replay | None:
         """Return a tie, or two prompts of a class that are decided differently."""
-        if not seen.fold.is_clear:
-            return Replay((seen.replayed(),))
+        if is_clear(seen.fold.decision) is not True:
+            return Replay((seen.replayed(),)) if is_clear(seen.fold.decision) is False else None
         first = self.first.setdefault(seen.label.group, seen)
-        is_alike = first.fold.decision == seen.fold.decision
-        return None if is_alike else Replay((first.replayed(), seen.replayed()))
+        is_unlike = same_decision(first.fold, seen.fold) is False
+        return Replay((first.replayed(), seen.replayed())) if is_unlike else None

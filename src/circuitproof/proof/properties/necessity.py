@@ -28,7 +28,14 @@ from circuitproof.proof.evidence import (
 )
 from circuitproof.proof.findings import EdgeWitnesses, Findings
 from circuitproof.proof.fold import CandidateLogits, Folded
-from circuitproof.proof.known import changed_places, changes_nothing, divide, is_clear, open_words
+from circuitproof.proof.known import (
+    changed_places,
+    changes_nothing,
+    divide,
+    is_changed,
+    is_clear,
+    open_words,
+)
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Property, PropertyWords
 from circuitproof.proof.properties.questions import Compared, OneWitness, PropertyQuestion, Sought
@@ -58,6 +65,7 @@ class Necessity(Property):
 
     kind: ClassVar[Kind] = Kind.NECESSITY
     is_known_on_patterns: ClassVar[bool] = True
+    is_enclosed_on_patterns: ClassVar[bool] = True
     is_about_edges: ClassVar[bool] = True
     wants_witnesses: ClassVar[bool] = True
     second: ClassVar[str] = "lesion"
@@ -200,7 +208,7 @@ class Idle:
 
     def decision(self, _region: "PromptRegion", first: "Seen") -> int:
         """Return one of the candidates that lead on one prompt of the region."""
-        return min(first.fold.decision)
+        return first.fold.leader
 
     def least(self, _winner: int, _other: int) -> Fraction:
         return Fraction(0)
@@ -208,5 +216,5 @@ class Idle:
     def broken_by(self, seen: "Seen") -> Replay | None:
         """Return a prompt that needs the edge."""
         assert seen.second is not None  # noqa: S101  # the solver looks at the lesion that the goal names
-        is_idle = not seen.fold.is_clear or seen.fold.decision == seen.second.decision
-        return None if is_idle else Replay((seen.replayed(),))
+        is_needed = is_changed(seen.fold, seen.second) is True
+        return Replay((seen.replayed(),)) if is_needed else None

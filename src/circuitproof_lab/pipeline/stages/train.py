@@ -22,6 +22,7 @@ from circuitproof_lab.train.corpus import DocumentUse
 from circuitproof_lab.train.data import CorpusData, Data, TaskData
 from circuitproof_lab.train.loop import NextToken, Trained, Watcher, fit, step_name, train
 from circuitproof_lab.train.measures import Evaluation
+from circuitproof_lab.train.ruled import RuleData, RuleSource
 from circuitproof_lab.train.tokenised import CorpusSource, TokenisedCorpus, open_corpus
 from circuitproof_lab.train.tried_norms import TriedNorm, try_norm
 from circuitproof_lab.train.workers import together
@@ -163,6 +164,8 @@ def material_of(recipe: Recipe, corpus: Path) -> Material:
     match recipe.source:
         case TasksSource(tasks, batch):
             return Material(TaskData(tasks, batch, recipe.plan.seed), {})
+        case RuleSource():
+            return Material(RuleData(recipe.source, recipe.plan.seed), {})
         case CorpusSource():
             tokenised = open_corpus(recipe.source, corpus)
             return Material(_corpus_data(recipe, recipe.source.batch, tokenised), tokenised.files)
