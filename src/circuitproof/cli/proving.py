@@ -107,7 +107,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         ablation=ablation,
         properties=_properties(properties, epsilon, agrees_with, model, bounds or ()),
         place=place,
-        effort=Effort(method, budget, regions, listed, precision, exps, workers_of(jobs, cluster)),
+        effort=Effort(method, budget, regions, listed, precision, exps, workers=workers_of(jobs, cluster)),
         candidates=candidates,
         position=position,
         pattern=pattern,
