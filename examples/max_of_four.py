@@ -29,9 +29,9 @@ task = cp.load_task(recipes / "tasks/maximum.toml")
 show(task)
 
 # %% [markdown]
-# Three models, two of them trained for a fraction of the recipes' steps: on sequences drawn uniformly, of which
-# hardly any has a small maximum; on sequences whose tokens come from a range that is drawn first; and the latter
-# with two heads.
+# Three models, two of them trained for a fraction of the recipes' steps: on sequences drawn uniformly, of
+# which hardly any has a small maximum; on sequences whose tokens come from a range that is drawn first; and
+# the latter with two heads.
 
 
 # %%
