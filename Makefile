@@ -71,15 +71,18 @@ tracr: $(READY) $(TRACR)/.ready
 	$(BIN)/python benchmarks/tracr.py build/tracr
 
 # What is too long for a test: the slow rows of the gallery, every mutant, and random bundles by a range of seeds (both go on where they were
-# stopped), thousands of changes and examples, and the shapes of tensors enforced wherever they occur.
+# stopped), thousands of changes and examples, enclosures of ten thousand
+# random models against mpmath, and the shapes of tensors enforced wherever they occur.
 SEEDS ?= 0:100000
+CASES ?= 10000
 nightly: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/attack.py --seeds $(SEEDS) --out build/attack
 	PYTHONPATH=tests $(BIN)/python tests/mutant_hunt.py --out build/mutants
 	CIRCUITPROOF_CHANGES=100000 CIRCUITPROOF_EXAMPLES=1000 $(BIN)/pytest -n auto tests/forgeries tests/check tests/verbs/test_radii.py
 	CIRCUITPROOF_CASES=10000 $(BIN)/pytest tests/forward/test_forward.py -k random
+	CIRCUITPROOF_CASES=$(CASES) $(BIN)/pytest -n auto tests/proof/test_enclosed_numbers.py -k "logits_are_within or what_is_proved"
 	CIRCUITPROOF_EXAMPLES=2000 $(BIN)/pytest -n auto tests/forward/test_ablation.py tests/proof/test_widened.py
-	CIRCUITPROOF_GALLERY=1 $(BIN)/pytest tests/cli/test_gallery.py
+	CIRCUITPROOF_GALLERY=1 $(BIN)/pytest tests/cli/test_gallery.py tests/cli/test_howto_gpt2.py
 	CIRCUITPROOF_SHAPES=1 $(BIN)/pytest -n auto --dist worksteal tests/lab tests/cli
 
 clean:

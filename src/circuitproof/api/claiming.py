@@ -13,6 +13,7 @@ from circuitproof.claims.file import OtherModel, load_claims
 from circuitproof.claims.proving import prove_claims as prove_all
 from circuitproof.claims.results import Claims
 from circuitproof.claims.showing import claims_said
+from circuitproof.nn.measuring import measured_after
 from circuitproof.proof.effort import UNHURRIED
 
 show_as(Claims, claims_said)
@@ -45,9 +46,11 @@ def prove_claims(  # noqa: PLR0913  # what is proved, and how
     workers = workers_at(jobs, cluster)
     stated, hear = load_claims(Path(file), _paths(where), other), paced(None, progress).hear
     folder = place_of(out) or stated.proofs
-    prove_all(
-        stated, folder, lambda _, done, total: hear("claims", done, total), workers=workers, force=force
-    )
+
+    def tell(_: str, done: int, total: int) -> None:
+        hear("claims", done, total)
+
+    prove_all(stated, folder, tell, workers=workers, force=force, measure=measured_after)
     return Claims(stated.name, check_claims(stated, folder, workers=workers, hear=UNHURRIED.hear))
 
 

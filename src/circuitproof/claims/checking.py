@@ -117,6 +117,7 @@ class CheckedClaim:
             "prove_seconds": self.record.seconds,
             "check_seconds": self.seconds,
             "bytes": self.size,
+            "floats": to_json(self.record.floats),
         }
 
 

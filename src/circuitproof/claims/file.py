@@ -133,6 +133,7 @@ def _read_claim(folder: Path, models: Mapping[str, StatedModel], fields: Fields)
         base=_read_base(models, fields, expected),
         expected=expected,
         is_detached=fields.has("detached") and fields.boolean("detached"),
+        measures_floats=fields.has("measure_floats") and fields.boolean("measure_floats"),
         position=fields.integer("position", least=-inf) if fields.has("position") else None,
         operations=fields.integer("operations", least=1) if fields.has("operations") else None,
     )

@@ -28,10 +28,19 @@ from circuitproof.files.locked import claimed
 from circuitproof.files.records import write_record
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
+from circuitproof.proof.verdict import Battery
+from circuitproof.verbs.floats import FloatMeasures, Unmeasured
 from circuitproof.workers import SERIAL, Division, Serial, mapped
 
 Hear: TypeAlias = Callable[[str, int, int], None]
 """Is told which claim was proved last, how many are done, and of how many."""
+Measure: TypeAlias = Callable[[Battery], FloatMeasures | Unmeasured]
+"""Asks floats what they make of a claim that was answered; torch is not at home here."""
+
+
+def unmeasured(_: Battery) -> Unmeasured:
+    """Say that nobody who has torch was asked."""
+    return Unmeasured("nobody was asked to measure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +65,14 @@ class SettledClaim:
         }
 
 
-def prove_claims(
-    file: ClaimsFile, out: Path, hear: Hear, *, workers: Division = SERIAL, force: bool = False
+def prove_claims(  # noqa: PLR0913  # what is proved, and how
+    file: ClaimsFile,
+    out: Path,
+    hear: Hear,
+    *,
+    workers: Division = SERIAL,
+    force: bool = False,
+    measure: Measure = unmeasured,
 ) -> tuple[SettledClaim, ...]:
     """Prove every claim of a file that is not proved in `out` yet; nothing else there is replaced.
 
@@ -79,25 +94,40 @@ def prove_claims(
 
     if isinstance(workers, Serial):
         for proof, claim in asked:
-            _prove_here(proof, claim)
+            _prove_here(proof, _asked(proof, claim, measure))
             tell(proof)
     else:
-        _prove_elsewhere(asked, workers, tell)
+        parts = [(proof, _asked(proof, claim, measure)) for proof, claim in asked]
+        _prove_elsewhere(parts, workers, tell)
     new = {proof.claim.name for proof, _ in asked}
     return tuple(_proved(proof, is_new=proof.claim.name in new) for proof in proofs)
 
 
-def _prove_here(proof: ProofFolder, claim: Claim) -> None:
+@dataclass(frozen=True, slots=True)
+class AskedClaim:
+    """A claim to be proved, how its bundle is written, and who asks floats about it afterwards."""
+
+    claim: Claim
+    is_detached: bool
+    measure: Measure | None
+
+
+def _asked(proof: ProofFolder, claim: Claim, measure: Measure) -> AskedClaim:
+    stated = proof.claim
+    return AskedClaim(claim, stated.is_detached, measure if stated.measures_floats else None)
+
+
+def _prove_here(proof: ProofFolder, asked: AskedClaim) -> None:
     with ExitStack() as held:
         _take(proof, held)
-        write_directory(proof.folder, partial(_prove_into, claim, proof.claim.is_detached))
+        write_directory(proof.folder, partial(_prove_into, asked))
 
 
 def _prove_elsewhere(
-    asked: Sequence[tuple[ProofFolder, Claim]], workers: Division, tell: Callable[[ProofFolder], None]
+    asked: Sequence[tuple[ProofFolder, AskedClaim]], workers: Division, tell: Callable[[ProofFolder], None]
 ) -> None:
     """Let each claim be proved by a worker, and write what it found."""
-    parts = [(claim, proof.claim.is_detached) for proof, claim in asked]
+    parts = [part for _, part in asked]
     with ExitStack() as held:
         for proof, _ in asked:
             _take(proof, held)
@@ -114,19 +144,20 @@ def _take(proof: ProofFolder, held: ExitStack) -> None:
     held.enter_context(claimed(proof.folder))
 
 
-def _prove_into(claim: Claim, is_detached: bool, folder: Path) -> None:  # noqa: FBT001  # given by a partial
+def _prove_into(asked: AskedClaim, folder: Path) -> None:
     begun = time.perf_counter()
-    battery = prove(claim)
+    battery = prove(asked.claim)
     seconds = time.perf_counter() - begun
-    write_bundle(folder / BUNDLE, battery, is_detached=is_detached)
-    write_record(folder / RECORD, record_of(battery, seconds))
+    floats = None if asked.measure is None else asked.measure(battery)
+    write_bundle(folder / BUNDLE, battery, is_detached=asked.is_detached)
+    write_record(folder / RECORD, record_of(battery, seconds, floats))
 
 
-def prove_away(_nothing: None, part: tuple[Claim, bool]) -> Mapping[str, bytes]:
+def prove_away(_nothing: None, part: AskedClaim) -> Mapping[str, bytes]:
     """Prove a claim in a worker, whose disk may be another one: return the files of its folder."""
     with tempfile.TemporaryDirectory(prefix="circuitproof-") as name:
         folder = Path(name)
-        _prove_into(*part, folder)
+        _prove_into(part, folder)
         files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
         return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 

@@ -97,6 +97,8 @@ class StatedClaim:
     expected: Mapping[Kind, Verdict]
     is_detached: bool = False
     """Whether its bundle names the tensors of the model and holds none."""
+    measures_floats: bool = False
+    """Whether floats are asked too, once it is proved, for the column that says whether a run could tell."""
     position: int | None = None
     """Where prompts are decided, where it is not the task that says it."""
     operations: int | None = None

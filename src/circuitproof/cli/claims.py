@@ -68,11 +68,12 @@ def prove_all(  # noqa: PLR0913, PLR0917  # what is proved, and how
     """Prove every claim that is not proved yet; a verdict that is not as expected ends with exit code 1."""
     from circuitproof.claims.proving import prove_claims
     from circuitproof.errors import ExitCode
+    from circuitproof.nn.measuring import measured_after
 
     workers = workers_of(jobs, cluster)
     stated, folder = _opened(file, out, only, where, _other(model, instead_of))
     with shown_claims(stated.name, len(stated.claims)) as hear:
-        found = prove_claims(stated, folder, hear, workers=workers, force=is_anew)
+        found = prove_claims(stated, folder, hear, workers=workers, force=is_anew, measure=measured_after)
     show_result(found, _show_proved, as_json=as_json)
     raise Exit(ExitCode.REFUTED if any(one.changed for one in found) else ExitCode.GOOD)
 

@@ -56,10 +56,11 @@ def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, workers: Division
     from circuitproof.claims.proving import prove_claims
     from circuitproof.claims.results import Claims
     from circuitproof.gallery.rebuilding import PROOFS, rebuild
+    from circuitproof.nn.measuring import measured_after
 
     stated, proofs = rebuild(row, weights, folder), folder / PROOFS
     with shown_claims(stated.name, len(stated.claims)) as hear:
-        prove_claims(stated, proofs, hear, workers=workers)
+        prove_claims(stated, proofs, hear, workers=workers, measure=measured_after)
         return Claims(stated.name, check_claims(stated, proofs, workers=workers, hear=hear))
 
 
@@ -71,7 +72,7 @@ def _show_rows(rows: "tuple[GalleryModel | KeptModel, ...]") -> None:
 def _show_row(row: "GalleryModel") -> None:
     show_line(f"{row.name}: {row.model}")
     show_line(f"claim: {row.claim}")
-    show_line(f"weights: {row.original} of {row.address} at {row.commit}, SHA-256 {row.sha256}")
+    show_line(f"weights: {row.original} of {row.address} at {row.commit}; {row.known_by}")
     show_line(f"circuitproof gallery {row.name} --weights WEIGHTS, where WEIGHTS is {row.wants}")
     if row.kept is not None:
         model = f"build/gallery/{row.name}/model"

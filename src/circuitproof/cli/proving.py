@@ -100,6 +100,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     _refuse_idle(context, engine, method, model, place)
     if out is None:
         refuse_idle(given(context, "detached"), "there is no --out, and so no bundle")
+    divided = workers_of(jobs, cluster)
     request = Request(
         model=model,
         circuit=circuit,
@@ -107,7 +108,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         ablation=ablation,
         properties=_properties(properties, epsilon, agrees_with, model, bounds or ()),
         place=place,
-        effort=Effort(method, budget, regions, listed, precision, exps, workers=workers_of(jobs, cluster)),
+        effort=Effort(method, budget, regions, listed, precision, exps, workers=divided),
         candidates=candidates,
         position=position,
         pattern=pattern,
