@@ -224,8 +224,8 @@ def _judge(bundle: Path, beside: Beside) -> Report:
         check_base(base, claim)
     found = judge(certificate, sha256(files[CLAIM]), claim, forward)
     judged = Judged(claim, found.answers, beside, has_alphabet, found.count, found.precision)
-    held: Mapping[str, Tensor] = tensors if claim.is_detached else {}
-    return replace(_report(judged), files=files, tensors=held, folds=found.folds)
+    passed_on: Mapping[str, Tensor] = tensors if claim.is_detached else {}
+    return replace(_report(judged), files=files, tensors=passed_on, folds=found.folds)
 
 
 def _model(directory: Path | None, beside: Beside) -> ModelDirectory | None:
