@@ -34,7 +34,7 @@ from circuitproof.workers import SERIAL, Division, Serial, mapped
 
 Hear: TypeAlias = Callable[[str, int, int], None]
 """Is told which claim was proved last, how many are done, and of how many."""
-Measure: TypeAlias = Callable[[Battery], FloatMeasures | Unmeasured]
+MeasuresFloats: TypeAlias = Callable[[Battery], FloatMeasures | Unmeasured]
 """Asks floats what they make of a claim that was answered; torch is not at home here."""
 
 
@@ -72,7 +72,7 @@ def prove_claims(  # noqa: PLR0913  # what is proved, and how
     *,
     workers: Division = SERIAL,
     force: bool = False,
-    measure: Measure = unmeasured,
+    measure: MeasuresFloats = unmeasured,
 ) -> tuple[SettledClaim, ...]:
     """Prove every claim of a file that is not proved in `out` yet; nothing else there is replaced.
 
@@ -109,10 +109,10 @@ class AskedClaim:
 
     claim: Claim
     is_detached: bool
-    measure: Measure | None
+    measure: MeasuresFloats | None
 
 
-def _asked(proof: ProofFolder, claim: Claim, measure: Measure) -> AskedClaim:
+def _asked(proof: ProofFolder, claim: Claim, measure: MeasuresFloats) -> AskedClaim:
     stated = proof.claim
     return AskedClaim(claim, stated.is_detached, measure if stated.measures_floats else None)
 

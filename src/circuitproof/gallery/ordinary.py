@@ -13,10 +13,10 @@ from circuitproof.importers.transformer_lens import import_tl
 from circuitproof.models.declaration import read_declaration
 from circuitproof.tasks.loading import read_declared
 
-Inputs: TypeAlias = Callable[[], Mapping[str, Mapping[str, object]]]
+RowTasks: TypeAlias = Callable[[], Mapping[str, Mapping[str, object]]]
 """Returns tasks by their names, each with the keys of a task file."""
 _MODEL = "model"
-_ROWS: Mapping[str, tuple[Callable[[Path, Path], Foreign], Inputs]] = {
+_ROWS: Mapping[str, tuple[Callable[[Path, Path], Foreign], RowTasks]] = {
     "max_of_two": (import_tl, larger),
     "max_of_two_undertrained": (import_tl, larger),
     "modular_addition": (import_tl, lambda: addition(113, 113)),
