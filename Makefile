@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,solvers,report,docs,dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,solvers,report,cluster,docs,dev]'
 	$(BIN)/python -m compileall -q src
 	touch $(READY)
 
@@ -56,7 +56,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 bench: $(READY)
-	for script in circuits battery lists extraction training waiting construction robustness synthesis surrogate patterns solvers page gallery; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in circuits battery lists jobs extraction training waiting construction robustness synthesis surrogate patterns solvers page gallery; do PYTHONPATH=tests $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 # Programs of Tracr's library, compiled in an environment of their own (jax comes with it), then proved and scored in ours.
 TRACR := build/tracr-environment
@@ -71,15 +71,18 @@ tracr: $(READY) $(TRACR)/.ready
 	$(BIN)/python benchmarks/tracr.py build/tracr
 
 # What is too long for a test: the slow rows of the gallery, every mutant, and random bundles by a range of seeds (both go on where they were
-# stopped), thousands of changes and examples, and the shapes of tensors enforced wherever they occur.
+# stopped), thousands of changes and examples, enclosures of ten thousand
+# random models against mpmath, and the shapes of tensors enforced wherever they occur.
 SEEDS ?= 0:100000
+CASES ?= 10000
 nightly: $(READY)
 	PYTHONPATH=tests $(BIN)/python tests/attack.py --seeds $(SEEDS) --out build/attack
 	PYTHONPATH=tests $(BIN)/python tests/mutant_hunt.py --out build/mutants
 	CIRCUITPROOF_CHANGES=100000 CIRCUITPROOF_EXAMPLES=1000 $(BIN)/pytest -n auto tests/forgeries tests/check tests/verbs/test_radii.py
 	CIRCUITPROOF_CASES=10000 $(BIN)/pytest tests/forward/test_forward.py -k random
+	CIRCUITPROOF_CASES=$(CASES) $(BIN)/pytest -n auto tests/proof/test_enclosed_numbers.py -k "logits_are_within or what_is_proved"
 	CIRCUITPROOF_EXAMPLES=2000 $(BIN)/pytest -n auto tests/forward/test_ablation.py tests/proof/test_widened.py
-	CIRCUITPROOF_GALLERY=1 $(BIN)/pytest tests/cli/test_gallery.py
+	CIRCUITPROOF_GALLERY=1 $(BIN)/pytest tests/cli/test_gallery.py tests/cli/test_howto_gpt2.py
 	CIRCUITPROOF_SHAPES=1 $(BIN)/pytest -n auto --dist worksteal tests/lab tests/cli
 
 clean:

@@ -95,7 +95,7 @@ def case(name: str, folder: Path) -> ListCase | None:
             cp.import_hf(REFERENCE / kind, model)
             return ListCase(model, _decided(model, _random_prompts(prompts)), None, ("equivalence",))
         case _:
-            save_model(model, StoredModel(_seeded(_gpt()), None))
+            save_model(model, StoredModel(_seeded(small_gpt()), None))
             return ListCase(model, _decided(model, _random_prompts(prompts)), None, ("equivalence",))
 
 
@@ -118,7 +118,7 @@ def _toy() -> Architecture:
     )
 
 
-def _gpt() -> Architecture:
+def small_gpt() -> Architecture:
     return Architecture(
         vocabulary=1000,
         context=16,

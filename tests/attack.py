@@ -21,7 +21,7 @@ import bundle_maker as maker
 from bundle_twin import read_bundle
 from mutant_hunt import ACCEPTED, insist, judged, oracle, scratch
 from mutants import Mutant, all_mutants, is_swappable
-from random_claims import CYCLE, ProverAnswer, ask, ordinary
+from random_claims import CYCLE, ProverAnswer, ask, measure, ordinary, unmask
 
 KINDS = (
     "equivalence",
@@ -51,6 +51,7 @@ LEAVES = {
     ("eta", "fold", "prompt"): "perturbed replay",
     ("same",): "same digest",
     ("tensor",): "other digest",
+    ("evaluated",): "evaluation",
 }
 ENCLOSURES = {
     ("decided",): "enclosure",
@@ -113,6 +114,20 @@ def detach(bundle: Path) -> None:
     parts = read_bundle(bundle)
     parts[0]["detached"] = True
     (bundle / "weights.safetensors").unlink()
+    resealed(bundle, parts)
+
+
+def shorten(draw: Random, bundle: Path) -> None:
+    """Let digests stand for rows of logits: for all, or for some and sometimes for the wrong ones."""
+    parts = read_bundle(bundle)
+    rows = parts[2]["folds"]
+    digests = list(map(maker.row_digest, rows))
+    if rows and draw.random() < 0.2:
+        digests[draw.randrange(len(rows))] = draw.choice([*digests, digests[0].upper(), "0" * 64])
+    is_all = draw.random() < 0.5
+    parts[2]["folds"] = [
+        digest if is_all or draw.random() < 0.5 else row for digest, row in zip(digests, rows, strict=True)
+    ]
     resealed(bundle, parts)
 
 
@@ -435,6 +450,10 @@ def trial(seed: int) -> dict[str, Any]:
     asked = ask(seed)
     if seed % 3 == 2:  # a third of them
         ordinary(Random(f"ordinary {seed}"), asked)  # noqa: S311  # the same
+    if (drawn := Random(f"further {seed}")).random() < 0.15:  # noqa: S311  # the same
+        unmask(drawn, asked)
+    if drawn.random() < 0.25:
+        measure(drawn, asked)
     record: dict[str, Any] = {"seed": seed, "theme": asked.theme, "flaw": asked.flaw}
     record["is blurred"] = asked.radius is not None
     record["is enclosed"] = asked.is_enclosed
@@ -447,6 +466,8 @@ def trial(seed: int) -> dict[str, Any]:
             return record | {"word": "no bundle"}
         if draw.random() < 0.1:
             detach(found.bundle)
+        if (apart := Random(f"digests {seed}")).random() < 0.2:  # noqa: S311  # as above
+            shorten(apart, found.bundle)
         if draw.random() < 0.4:
             try:
                 record["change"] = change(draw, found.bundle)
@@ -473,9 +494,10 @@ def weighed(draw: Random, found: ProverAnswer) -> dict[str, Any]:
     cut = [f"ablation: {ablation}", f"granularity: {circuit['granularity']}"]
     drawn = [
         f"arithmetic: {claim['arithmetic']}",
-        *(key for key in ("rotary", "parallel") if key in claim["architecture"]),
+        *(key for key in ("rotary", "parallel", "mask") if key in claim["architecture"]),
     ]
     drawn += ["detached"] if claim.get("detached") else []
+    drawn += ["digests"] if any(isinstance(row, str) for row in certificate["folds"]) else []
     return record | {"kinds": sorted(set(kinds)), "leaves": sorted(shown), "cut": cut + drawn, "lies": lies}
 
 

@@ -132,8 +132,8 @@ def shapes(size: dict[str, Any], programs: Iterable[str] = ()) -> dict[str, tupl
         "embed.position": (size["context"], width),
         "rotary.cos": (size["context"], size.get("rotary", 0) // 2),
         "rotary.sin": (size["context"], size.get("rotary", 0) // 2),
-        "logits.weight": (size["vocabulary"], width),
-        "logits.bias": (size["vocabulary"],),
+        "logits.weight": (size.get("outputs", size["vocabulary"]), width),
+        "logits.bias": (size.get("outputs", size["vocabulary"]),),
     }
     norms = ["logits.norm"]
     for layer in range(size["layers"]):
@@ -286,11 +286,16 @@ class Naive:
         self.prompt = prompt
 
     def logits(self) -> Fractions:
-        """Return the candidates' logits at the last position."""
-        residual = self.read("logits", "logits.norm", len(self.prompt) - 1)
+        """Return the candidates' logits where the claim decides."""
+        residual = self.read("logits", "logits.norm", self.decided())
         table = self.matrix("embed.token" if self.size["tied"] else "logits.weight")
-        bias = self.bias("logits.bias", self.size["vocabulary"])
+        bias = self.bias("logits.bias", self.size.get("outputs", self.size["vocabulary"]))
         return [_dot(table[token], residual) + bias[token] for token in self.candidates]
+
+    def decided(self) -> int:
+        """Return the position at which is decided: unless the task says another one, the last."""
+        position = self.bundle.claim["task"].get("position", -1)
+        return position if position >= 0 else len(self.prompt) + position
 
     def matrix(self, name: str) -> list[Fractions]:
         """Return the rows of a matrix."""
@@ -465,6 +470,13 @@ def naive_row(lines: list[str], prompt: list[int], query: int) -> Fractions:
     return [Fraction(lines[-1] == "otherwise self" and key == query) for key in range(query + 1)]
 
 
+def row_digest(row: list[str]) -> str:
+    """Return the digest that may stand for a row of logits."""
+    terms = [Fraction(logit).as_integer_ratio() for logit in row]
+    spelled = [f'"{top}"' if bottom == 1 else f'"{top}/{bottom}"' for top, bottom in terms]
+    return digest(f"[{','.join(spelled)}]".encode())
+
+
 class Prover:
     """Writes honest answers from the naive forward pass."""
 
@@ -602,10 +614,10 @@ def on_ablation(bundle: Bundle, kind: str) -> list[str]:
 def on_property(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any]) -> list[str]:
     """Return the remarks on what is proved."""
     pairs = zip(bundle.claim["properties"], bundle.certificate["answers"], strict=False)
-    proved = [one["kind"] for one, other in pairs if other["verdict"] == "proved"]
+    proved = [one for one, other in pairs if other["verdict"] == "proved"]
     labels, kind = labels_of(bundle), claimed["kind"]
     is_constant, is_list = len({one for one, _ in labels}) == 1, "pattern" not in bundle.domain
-    is_equal = not {"equivalence", "subset minimality", "minimum"}.isdisjoint(proved)
+    is_equal = any(says_all_right(one, len(bundle.domain["prompts"])) for one in proved)
     ablation = bundle.claim["circuit"]["ablation"]
     is_zero = ablation == "zero"
     is_one_value = is_zero or ablation.get("over") == "all"
@@ -646,12 +658,23 @@ def on_property(bundle: Bundle, answer: dict[str, Any], claimed: dict[str, Any])
             answers = [one for one, _ in labels]
             most = max(map(answers.count, answers))
             right = claimed["least"] if "least" in claimed else len(answers) - len(claimed["wrong"])
-            return [f"no better than a constant: {most}"] * (most >= right)
+            none = [best(Naive(bundle, [], prompt).logits()) for prompt in bundle.domain["prompts"]]
+            tokens, wanted = bundle.claim["task"]["candidates"], zip(none, answers, strict=True)
+            bare = sum({tokens[place] for place in one} == {answer} for one, answer in wanted)
+            said = [f"no better than a constant: {most}"] * (most >= right)
+            return said + ["decided without edges"] * (bare >= right)
         case "agreement":
             both, prompts = (bundle.claim["circuit"]["edges"], claimed["edges"]), bundle.domain["prompts"]
             own, other = ([Naive(bundle, edges, p).logits() for p in prompts] for edges in both)
             return constant + ["same logits"] * (is_list and own == other)
     return of_lesion(bundle.claim, claimed)
+
+
+def says_all_right(claimed: dict[str, Any], count: int) -> bool:
+    """Say whether a property says of all of so many prompts that they are decided right."""
+    if claimed["kind"] == "accuracy":
+        return claimed.get("least") == count or claimed.get("wrong") == []
+    return claimed["kind"] in ("equivalence", "subset minimality", "minimum")
 
 
 def of_lesion(claim: dict[str, Any], claimed: dict[str, Any]) -> list[str]:

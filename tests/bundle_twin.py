@@ -24,6 +24,7 @@ from bundle_maker import (
     naive_projection,
     ports,
     reader,
+    says_all_right,
     shapes,
 )
 from condition_twin import ForbiddenError, demand
@@ -107,6 +108,38 @@ def model_of(declared, tensors, places):
     return Model(size, programs, rows_of(tensors, places))
 
 
+class Part(tuple[int, ...]):  # noqa: SLOT001  # a tuple has no slots of its own
+    """The tokens of a prompt up to a position, where heads see the others too."""
+
+    whole: tuple[int, ...]
+
+    def __new__(cls, whole, end):
+        """Return the first tokens of a prompt."""
+        found = super().__new__(cls, whole[:end])
+        found.whole = tuple(whole)
+        return found
+
+    def __getitem__(self, place):
+        """Return a token, or another part of the same prompt from its start."""
+        return Part(self.whole, place.stop) if isinstance(place, slice) else super().__getitem__(place)
+
+    def __eq__(self, other):
+        return isinstance(other, Part) and (self.whole, len(self)) == (other.whole, len(other))
+
+    def __hash__(self):
+        return hash((self.whole, len(self)))
+
+
+def seen(size, prompt):
+    """Return a prompt as its last position sees it."""
+    return Part(prompt, len(prompt)) if size.get("mask") == "none" else tuple(prompt)
+
+
+def keys_of(prefix):
+    """Return how many keys a neural head has at the last position of a prefix."""
+    return len(prefix.whole) if isinstance(prefix, Part) else len(prefix)
+
+
 class Carried:
     """What cut edges carry in the place of an output: something of the whole model, or nothing."""
 
@@ -128,10 +161,10 @@ class Carried:
     def vector(self, source, about, place):
         """Return what a cut edge carries at a position."""
         if isinstance(about, tuple):
-            return self.whole.output(source, about[: place + 1])
+            return self.whole.output(source, seen(self.whole.model.size, about)[: place + 1])
         key = (source, about, place if about else None)
         if key not in self.means:
-            prompts = [tuple(one) for one in self.ablation["prompts"]]
+            prompts = [seen(self.whole.model.size, one) for one in self.ablation["prompts"]]
             ends = [one[: place + 1] for one in prompts if len(one) == about]
             if about is None:
                 ends = [one[:end] for one in prompts for end in range(1, len(one) + 1)]
@@ -161,7 +194,7 @@ class Run:
     def logits(self, candidates, prompt):
         """Return the candidates' logits at the last position."""
         size, self.about = self.model.size, self.carried.about(tuple(prompt))
-        residual = self.read("logits", "logits.norm", prompt)
+        residual = self.read("logits", "logits.norm", seen(size, prompt))
         table = "embed.token" if size["tied"] else "logits.weight"
         bias = [self.model.row("logits.bias", t) if size["logit_bias"] else ZERO for t in candidates]
         return [dot(self.model.row(table, t), residual) + b for t, b in zip(candidates, bias, strict=True)]
@@ -255,7 +288,7 @@ class Run:
         """Return the weights of a neural head."""
         demand(self.model.size["attention"] == "sparsemax", "a softmax is evaluated")
         port = self.port(node, "key")
-        keys = [self.read(port, norm, prefix[: key + 1]) for key in range(len(prefix))]
+        keys = [self.read(port, norm, prefix[: key + 1]) for key in range(keys_of(prefix))]
         query = self.affine(f"{name}.query", self.read(self.port(node, "query"), norm, prefix))
         scale = Fraction(self.model.size["attention_scale"])
         scores = [scale * dot(query, self.affine(f"{name}.key", one)) for one in keys]
@@ -472,6 +505,7 @@ class Statement:
             "necessity": self.necessity,
             "robustness": lambda: self.robustness(prop),
             "faithfulness": self.faithfulness,
+            "accuracy": lambda: self.accuracy(prop),
             "agreement": lambda: self.agreement(prop),
             "subset minimality": lambda: self.fewest(self.edges, [self.edges]),
             "minimum": lambda: self.minimum(prop),
@@ -485,6 +519,16 @@ class Statement:
             if len(decision) > 1 or found.setdefault(self.classes[prompt], decision) != decision:
                 return False
         return True
+
+    def accuracy(self, prop):
+        """Say whether just the listed prompts are wrong, or enough right."""
+        count = len(self.prompts)
+        right = [self.decision(prompt) == {self.answers[prompt]} for prompt in self.prompts]
+        if "least" in prop:
+            demand(1 <= prop["least"] <= count, "no prompt need be right, or more than there are")
+            return sum(right) >= prop["least"]
+        check_listed(prop["wrong"], count)
+        return [place for place, one in enumerate(right) if not one] == prop["wrong"]
 
     def necessity(self):
         """Say whether each edge has a prompt whose clear decision changes without it."""
@@ -650,7 +694,8 @@ class Statement:
         if not port.endswith(("key", "value")):
             return [position]
         program = self.model.programs.get(reader(port).removeprefix("head "))
-        row = [1] * (position + 1) if program is None else condition_twin.row(program, prompt, position)
+        count = len(prompt) if self.size.get("mask") == "none" else position + 1
+        row = [1] * count if program is None else condition_twin.row(program, prompt, position)
         return [key for key, weight in enumerate(row) if weight]
 
     def is_reached(self, prop, prompt):
@@ -692,12 +737,15 @@ class Statement:
         prompts, is_pooled = self.ablation["prompts"], self.ablation["over"] == "all"
         return [one for one in prompts if is_pooled or len(one) == len(prompt)]
 
-    def property_remarks(self, prop, proved):
+    def property_remarks(self, prop, proved):  # noqa: C901, PLR0911  # a table
         """Return the remarks on what is proved."""
         pairs = {(self.answers[prompt], self.classes[prompt]) for prompt in self.prompts}
         is_constant = len({one for one, _ in pairs}) == 1
-        is_equal = not {"equivalence", "subset minimality", "minimum"}.isdisjoint(proved)
+        count = len(self.prompts)
+        is_equal = any(says_all_right(one, count) for one in proved)
         match prop["kind"]:
+            case "accuracy":
+                said = self.accuracy_remarks(prop)
             case "invariance":
                 is_single = len(set(self.classes.values())) == len(self.prompts)
                 implied = is_equal and len({group for _, group in pairs}) == len(pairs)
@@ -729,7 +777,18 @@ class Statement:
                 return self.constant_remarks() + ["same logits"] * (is_list and is_same)
             case "lesion identity":
                 return self.lesion_remarks(prop)
-        raise AssertionError(prop)
+            case _:
+                raise AssertionError(prop)
+        return said
+
+    def accuracy_remarks(self, prop):
+        """Return what is to be said where a constant, or no edge, is right as often."""
+        answers, count = [self.answers[prompt] for prompt in self.prompts], len(self.prompts)
+        most = max(map(answers.count, answers))
+        said = prop["least"] if "least" in prop else count - len(prop["wrong"])
+        bare = sum(self.decision(p, ()) == {self.answers[p]} for p in self.prompts)
+        remarks = [f"no better than a constant: {most}"] * (most >= said)
+        return remarks + ["decided without edges"] * (bare >= said)
 
     def constant_remarks(self):
         """Return what is to be said where one candidate is decided for all prompts, or no edge is needed."""
@@ -848,6 +907,12 @@ class Statement:
         )
 
 
+def check_listed(listed, count):
+    """Demand numbers of prompts, in order, of which at least one is left."""
+    is_list = listed == sorted(set(listed)) and all(0 <= one < count for one in listed)
+    demand(is_list and len(listed) < count, "listed prompts are in disorder, not there, or all")
+
+
 def steepest(tried, best, other, epsilon, count):
     """Return the corner that closes a margin fastest, judged by the steps along each coordinate."""
     leads = [logits[best] - logits[other] for _, logits in tried[1 : 1 + 2 * count]]
@@ -959,7 +1024,7 @@ def falsehoods(bundle: Path, model: Path | None = None, base: Path | None = None
 def misremarked(statement, certificate):
     """Return the properties whose remarks are not those that apply."""
     pairs = list(zip(statement.claim["properties"], certificate["answers"], strict=True))
-    proved = [prop["kind"] for prop, answer in pairs if answer["verdict"] == "proved"]
+    proved = [prop for prop, answer in pairs if answer["verdict"] == "proved"]
     for prop, answer in pairs:
         try:
             wanted = statement.remarks(prop, answer, proved)

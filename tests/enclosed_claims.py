@@ -8,7 +8,7 @@ from typing import Any
 import bundle_maker as maker
 from bundle_maker import Bundle, architecture, every_edge, random_bundle
 from enclosed_twin import EnclosedNaive, EnclosedProver, leader
-from measures_oracle import on_constants
+from measures_oracle import on_constants, on_unedged
 
 LAYER = {"kind": "layer", "epsilon": "1/100000"}
 GPT = {
@@ -25,16 +25,17 @@ UNBIASED = GPT | {"biases": False}
 def remarked(prover: EnclosedProver) -> Bundle:
     """Return the bundle of a prover, with the remarks that apply."""
     answers = prover.bundle.certificate["answers"]
-    kinds = [one["property"]["kind"] for one in answers if one["verdict"] == "proved"]
+    said = [one["property"] for one in answers if one["verdict"] == "proved"]
+    is_equal = any(maker.says_all_right(one, len(prover.prompts)) for one in said)
     for answer in answers:
         is_proved = answer["verdict"] == "proved"
-        answer["remarks"] = remarks_on(prover, answer["property"], kinds) if is_proved else []
+        answer["remarks"] = remarks_on(prover, answer["property"], is_equal=is_equal) if is_proved else []
     return prover.bundle
 
 
-def remarks_on(prover: EnclosedProver, entry: dict[str, Any], proved: list[str]) -> list[str]:
-    """Return the remarks on what is proved, by the twin."""
-    claim, kind, is_equal = prover.claim, entry["kind"], "equivalence" in proved
+def remarks_on(prover: EnclosedProver, entry: dict[str, Any], *, is_equal: bool) -> list[str]:
+    """Return the remarks on what is proved, by the twin; beside it equivalence may be proved, too."""
+    claim, kind = prover.claim, entry["kind"]
     answers, classes = claim["task"]["answer"]["answers"], claim["task"]["relation"]["classes"]
     is_zero, is_constant = claim["circuit"]["ablation"] == "zero", len(set(answers)) == 1
     is_same = len({leader(prover.row(p)) for p in prompts(prover)}) == 1
@@ -55,12 +56,17 @@ def remarks_on(prover: EnclosedProver, entry: dict[str, Any], proved: list[str])
             said = ["implied by equivalence"] * is_implied + biased(prover) * is_zero
             said += [f"constant source: {edge}" for edge in maker.unfed(claim)] * is_zero
         case "accuracy":
-            said = on_constants(claim, entry)
+            said = on_constants(claim, entry) + on_unedged(prover, entry)
         case "loss" | "logit difference":
             said = []
         case "recovered difference":
             left_out, is_whole = len(entry["without"]), maker.lacks_nothing(prover.bundle)
-            said = ["whole model"] * is_whole + [f"prompts left out: {left_out}"] * bool(left_out)
+            is_bare = not any(edge.endswith("> logits") for edge in prover.edges)
+            said = (
+                ["whole model"] * is_whole
+                + ["no edges"] * is_bare
+                + [f"prompts left out: {left_out}"] * bool(left_out)
+            )
         case _:
             said = constant
     is_model = not is_zero and kind not in ("necessity", "agreement")

@@ -159,7 +159,7 @@ class EnclosedNaive(Naive):
     def residual(self) -> Row:
         """Return the input of the logits, before their norm."""
         if self.end is None:
-            self.end = self.total("logits", len(self.prompt) - 1)
+            self.end = self.total("logits", self.decided())
         return self.end
 
     def read_out(self, row: Row) -> Row:
@@ -174,7 +174,7 @@ class EnclosedNaive(Naive):
 
     def logit_biases(self) -> list[Fraction]:
         """Return the biases of the candidates; zeros where there are none."""
-        bias = self.bias("logits.bias", self.size["vocabulary"])
+        bias = self.bias("logits.bias", self.size.get("outputs", self.size["vocabulary"]))
         return [bias[token] for token in self.candidates]
 
     def perturbed(self, eta: list[Fraction]) -> Row:

@@ -140,6 +140,21 @@ def on_constants(claim: dict[str, Any], entry: dict[str, Any]) -> list[str]:
     return [f"no better than a constant: {most}"] * (most >= right)
 
 
+def on_unedged(prover: EnclosedProver, entry: dict[str, Any]) -> list[str]:
+    """Remark that the circuit without any edge is, or may be, right as often."""
+    answers, p = prover.claim["task"]["answer"]["answers"], range(len(prover.prompts))
+    right = entry["least"] if "least" in entry else len(answers) - len(entry["wrong"])
+    found = [leader(prover.row(one, [])) for one in p]
+    sure = sum(found[one] == place_of(prover, one) for one in p)
+    if sure >= right:
+        return ["decided without edges"]
+    if prover.claim["circuit"]["ablation"] == "zero" and None in found:
+        at_most = Counter(answers).most_common(1)[0][1]
+    else:
+        at_most = sure + found.count(None)
+    return ["perhaps decided without edges"] * (at_most >= right)
+
+
 def holds(prover: EnclosedProver, entry: dict[str, Any]) -> bool:
     """Say whether a count or a measure is known to be true."""
     if entry["kind"] == "accuracy":

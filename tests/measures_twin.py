@@ -148,8 +148,11 @@ class Reading:
             most = max(Counter(self.answers).values())
             right = entry["least"] if "least" in entry else len(self.prompts) - len(entry["wrong"])
             said += [f"no better than a constant: {most}"] * (most >= right)
+            said += self.unedged(right, most)
         if kind == "recovered difference" and lacks_nothing(self.bundle):
             said.append("whole model")
+        if kind == "recovered difference" and not any("> logits" in one for one in self.edges()):
+            said.append("no edges")
         if ablation != "zero":
             cuts = kind == "recovered difference" or not self.keeps_all()
             said += self.alone(ablation) if cuts else []
@@ -161,6 +164,20 @@ class Reading:
             for a, b in zip(self.row(x)[0], self.row(x, every)[0], strict=True)
         )
         return said + ["perhaps logits of the whole model"] * (ablation != "zero" and not is_apart)
+
+    def edges(self) -> list[str]:
+        """Return the kept edges."""
+        return self.claim["circuit"]["edges"]
+
+    def unedged(self, right: int, most: int) -> list[str]:
+        """Remark that the circuit without any edge is right on so many prompts, or may be."""
+        decided = [leader(self.row(x, [])) for x in range(len(self.prompts))]
+        sure = [x for x, one in enumerate(decided) if one == self.right(x)]
+        if len(sure) >= right:
+            return ["decided without edges"]
+        is_one = self.claim["circuit"]["ablation"] == "zero"
+        maybe = most if is_one and None in decided else len(sure) + decided.count(None)
+        return ["perhaps decided without edges"] * (maybe >= right)
 
     def keeps_all(self) -> bool:
         """Say whether no edge is cut."""

@@ -23,13 +23,13 @@ from typing import Any
 
 from bundle_twin import falsehoods
 from mutants import ROOT, Mutant, all_mutants, applied_mutants, files, is_swappable, placed
-from random_claims import Ask, ProverAnswer, known_ask, told
+from random_claims import ORDINARY, Ask, ProverAnswer, is_of_pattern, known_ask, told
 
 SECONDS = 2.0
 """How much time of the processor a prover or checker may take; a mutant may go on for ever."""
 PEELED = 6
 """How many guards, one after the other, are turned off when an ask is refused."""
-CORPUS = range(720)
+CORPUS = (*range(720), *(seed for seed in range(ORDINARY, ORDINARY + 360) if not is_of_pattern(seed)))
 EACH = 16
 """On how many asks each mutant is tried."""
 ACCEPTED = ("valid", "refuted")
@@ -261,7 +261,7 @@ def coverage(seeds: Sequence[int] = CORPUS) -> dict[int, Lines]:
     return {int(seed): frozenset((name, line) for name, line in lines) for seed, lines in stored.items()}
 
 
-OWN = ("random_claims.py", "bundle_twin.py", "bundle_maker.py", "widened.py")
+OWN = ("random_claims.py", "real_oracle.py", "bundle_twin.py", "bundle_maker.py", "widened.py")
 """What the asks depend on beside the product."""
 
 

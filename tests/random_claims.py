@@ -646,6 +646,65 @@ def ordinary(draw: Random, asked: Ask) -> None:
     fit_answers(draw, asked)
 
 
+def unmask(draw: Random, asked: Ask) -> None:
+    """Let the heads of a list's model see later positions too; there are no programs then."""
+    if asked.is_pattern or asked.flaw or asked.base is not None or asked.radius is not None:
+        return
+    asked.model.architecture["mask"] = "none"
+    asked.model.programs.clear()
+    asked.model.tensors = random_tensors(draw, asked.model.architecture, asked.model.programs)
+    fit_answers(draw, asked)
+
+
+def measure(draw: Random, asked: Ask) -> None:
+    """Ask for counts and measures of a list, to be found or bounded."""
+    if asked.is_pattern or asked.flaw or asked.base is not None or asked.radius is not None:
+        return
+    count, found = len(asked.task["prompts"]), list[dict[str, Any]]()
+
+    def some() -> list[int]:
+        return sorted(draw.sample(range(count), draw.randrange(count)))
+
+    def bracket() -> list[str | None]:
+        low, high = sorted(Fraction(draw.randint(-12, 24), 4) for _ in range(2))
+        return draw.choice(([str(low), str(high)], [str(low), None], [None, str(high)]))
+
+    found.append(
+        draw.choice(({}, {"least": draw.randint(1, count)}, {"wrong": some()})) | {"kind": "accuracy"}
+    )
+    if asked.is_enclosed:
+        spans = {span: bracket() if draw.random() < 0.7 else None for span in ("least", "mean", "greatest")}
+        recovered = draw.choice(({}, {"mean": bracket(), "without": some()}))
+        found += [
+            {"kind": "loss"} | draw.choice(({}, {"mean": [str(Fraction(draw.randint(1, 12), 4)), None]})),
+            {"kind": "logit difference"} | draw.choice(({}, spans if any(spans.values()) else {})),
+            {"kind": "recovered difference"} | recovered,
+        ]
+    asked.properties += draw.sample(found, draw.randint(1, len(found)))
+
+
+ORDINARY = 1_000_000
+"""From this seed on, models of lists are ordinary ones or unmasked, and counts and measures are claimed."""
+
+
+def is_of_pattern(seed: int) -> bool:
+    """Say whether the ask of a seed is about a pattern."""
+    return THEMES[CYCLE[seed % len(CYCLE)]].is_pattern
+
+
+def fuller(seed: int) -> Ask:
+    """Return the ask of a seed, enclosed, unmasked or measured, or some of these."""
+    draw, asked = Random(f"fuller {seed}"), ask(seed)  # noqa: S311  # claims, not secrets
+    if draw.random() < 0.7:
+        ordinary(draw, asked)
+    if draw.random() < 0.4:
+        unmask(draw, asked)
+    if draw.random() < 0.6:
+        measure(draw, asked)
+    asked.theme = "fuller"
+    return asked
+
+
 def run_of(asked: Ask, model: Model) -> Run:
     """Return the circuit of an ask as the oracle runs it."""
     if asked.is_enclosed:
@@ -1109,7 +1168,8 @@ def write_answers(asked: Ask, model: Path, base: Path | None, bundle: Path) -> N
     task = _pattern_task(asked) if asked.is_pattern else _task(asked)
     exact = EnclosedNumbers(most=256) if asked.is_enclosed else EXACT
     claim = Claim(frozen, circuit, task, properties, exact if asked.radius is None else blurred(asked))
-    write_bundle(bundle, prove(claim, Effort(budget=300, regions=256, listed=512)))
+    is_detached = asked.seed >= ORDINARY and asked.seed % 8 == 0
+    write_bundle(bundle, prove(claim, Effort(budget=300, regions=256, listed=512)), is_detached=is_detached)
 
 
 def blurred(asked: Ask):
@@ -1166,6 +1226,7 @@ def _pattern_task(asked: Ask):
 
 def _property(prop: dict[str, Any], frozen, base: Path | None, circuit: dict[str, Any]):
     from circuitproof.circuits.spelling import parse_circuit
+    from circuitproof.files.reading import Fields
     from circuitproof.forward.interface import Span, parse_interface
     from circuitproof.proof.properties.agreement import Agreement
     from circuitproof.proof.properties.catalogue import PROPERTIES
@@ -1184,6 +1245,8 @@ def _property(prop: dict[str, Any], frozen, base: Path | None, circuit: dict[str
             return Agreement(parse_circuit(circuit | told, "ask"))
         case "lesion identity":
             return lesion_identity(base, frozen)
+        case kind if len(prop) > 1:
+            return PROPERTIES[kind].read(Fields(prop, "ask"), parse_circuit(circuit, "ask"))
         case kind:
             return PROPERTIES[kind]()
 
@@ -1199,4 +1262,4 @@ def lesion_identity(base: Path, frozen):
 @lru_cache(maxsize=4096)
 def known_ask(seed: int) -> Ask:
     """Return the ask of a seed, drawn once; it must not be changed."""
-    return ask(seed)
+    return ask(seed) if seed < ORDINARY else fuller(seed)

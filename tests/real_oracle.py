@@ -11,11 +11,12 @@ from itertools import accumulate
 import mpmath
 
 from bundle_maker import every_edge
-from bundle_twin import ZERO, Carried, Run, Statement, dot, is_true
+from bundle_twin import ZERO, Carried, Run, Statement, check_listed, dot, is_true, keys_of
 from condition_twin import ForbiddenError, demand
 
 DIGITS = 80
 LEAST = mpmath.mpf(10) ** -30
+MEASURES = ("loss", "logit difference", "recovered difference")
 A, C = Fraction("0.044715"), Fraction("0.7978845608028654")
 
 
@@ -81,7 +82,7 @@ class RealRun(Run):
             self.turned(
                 self.affine(f"{name}.key", self.read(self.port(node, "key"), norm, prefix[: end + 1])), end
             )
-            for end in range(len(prefix))
+            for end in range(keys_of(prefix))
         ]
         read = self.read(self.port(node, "query"), norm, prefix)
         query = self.turned(self.affine(f"{name}.query", read), len(prefix) - 1)
@@ -101,8 +102,9 @@ class RealRun(Run):
             return vector
         cosines, sines = self.model.row("rotary.cos", position), self.model.row("rotary.sin", position)
         found = list(vector)
-        for place, (c, s) in enumerate(zip(cosines, sines, strict=True)):
-            a, b = vector[place], vector[place + half]
+        for place, pair in enumerate(zip(cosines, sines, strict=True)):
+            a, b = real(vector[place]), real(vector[place + half])
+            c, s = map(real, pair)
             found[place], found[place + half] = a * c - b * s, b * c + a * s
         return found
 
@@ -142,6 +144,62 @@ class RealStatement(Statement):
             None if (found := self.decision(prompt, edges)) is None else found == {self.answers[prompt]}
             for prompt in self.prompts
         )
+
+    def truth(self, prop):
+        """Say whether a property holds; measures are of enclosed arithmetic alone."""
+        measures = {
+            "loss": lambda: within(mean_of(map(self.loss, self.prompts)), prop["mean"]),
+            "logit difference": lambda: self.leads(prop),
+            "recovered difference": lambda: self.recovered(prop),
+        }
+        return measures[prop["kind"]]() if prop["kind"] in measures else super().truth(prop)
+
+    def accuracy(self, prop):
+        """Say whether just the listed prompts are wrong, or enough right; nothing where that is unclear."""
+        count, found = len(self.prompts), [(self.decision(p), {self.answers[p]}) for p in self.prompts]
+        right = [None if own is None else own == answer for own, answer in found]
+        if "least" in prop:
+            demand(1 <= prop["least"] <= count, "no prompt need be right, or more than there are")
+            sure, maybe = right.count(True), right.count(None)
+            if sure < prop["least"] <= sure + maybe:
+                raise UnclearError
+            return sure >= prop["least"]
+        check_listed(prop["wrong"], count)
+        return all_so(
+            None if one is None else one != (place in prop["wrong"]) for place, one in enumerate(right)
+        )
+
+    def loss(self, prompt):
+        """Return the negative logarithm of the softmax of the right answer."""
+        logits = self.logits(prompt)
+        own = logits[self.candidates.index(self.answers[prompt])]
+        return mpmath.log(mpmath.fsum(mpmath.exp(one - own) for one in logits))
+
+    def lead(self, prompt, edges=None):
+        """Return the logit difference of a prompt."""
+        logits, place = self.logits(prompt, edges), self.candidates.index(self.answers[prompt])
+        return logits[place] - max(one for other, one in enumerate(logits) if other != place)
+
+    def leads(self, prop):
+        """Say whether the least, the mean and the greatest logit difference are in their brackets."""
+        found = [self.lead(prompt) for prompt in self.prompts]
+        numbers = {"least": min(found), "mean": mean_of(found), "greatest": max(found)}
+        spans = [(numbers[name], prop[name]) for name in numbers if prop[name] is not None]
+        demand(spans, "no number is bracketed")
+        return all_of(within(number, bracket) for number, bracket in spans)
+
+    def recovered(self, prop):
+        """Say whether the mean recovered share is in its bracket, and has a value."""
+        check_listed(prop["without"], len(self.prompts))
+        every, shares = tuple(every_edge(self.size)), []
+        for place, prompt in enumerate(self.prompts):
+            if place not in prop["without"]:
+                bare = self.lead(prompt, ())
+                gained = self.lead(prompt, every) - bare
+                if abs(gained) < LEAST:
+                    raise UnclearError
+                shares.append((self.lead(prompt) - bare) / gained)
+        return within(mean_of(shares), prop["mean"])
 
     def invariance(self):
         """Say whether prompts of a class are decided alike."""
@@ -220,6 +278,28 @@ class RealStatement(Statement):
         return all(one > 0 for one in leads)
 
 
+def mean_of(numbers):
+    """Return the mean."""
+    found = list(numbers)
+    return mpmath.fsum(found) / len(found)
+
+
+def within(number, bracket):
+    """Say whether a number is in a bracket; nothing where it is too near to an end to tell."""
+    low, high = (None if end is None else real(Fraction(end)) for end in bracket)
+    demand(low is not None or high is not None, "a bracket bounds nothing")
+    demand(low is None or high is None or low <= high, "a bracket holds no number")
+    if any(end is not None and abs(number - end) < LEAST for end in (low, high)):
+        return None
+    return (low is None or number > low) and (high is None or number < high)
+
+
+def all_of(found):
+    """Say whether all are so, where one that is not settles it."""
+    said = list(found)
+    return False if False in said else None if None in said else True
+
+
 def all_so(found):
     """Say whether all are so: no where one is known not to be, nothing where it is unclear."""
     said = list(found)
@@ -244,6 +324,8 @@ def real_falsehoods(bundle, stated, model, base):
             if answer["verdict"] == "undecided":
                 continue
             try:
+                if prop["kind"] in MEASURES and statement.truth(prop) is None:
+                    continue
                 if not is_true(statement, prop, answer, model, base):
                     found.append(f"false: {prop['kind']} is {answer['verdict']}, but is not")
             except UnclearError:

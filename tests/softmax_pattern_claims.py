@@ -193,13 +193,20 @@ class SoftmaxPattern:
     def accuracy(self, verdict: str = "proved", evidence: Any = None, **said: Any) -> "SoftmaxPattern":
         """Claim accuracy, with the remark that applies."""
         answers = [self.label(prompt)[0] for prompt in self.prompts]
-        most = max(answers.count(one) for one in answers)
         number = said.get("least", said.get("exactly"))
         right = int(number) if number else len(self.prompts) - len(said["wrong"])
-        remarks = [f"no better than a constant: {most}"] * (verdict == "proved" and most >= right)
+        remarks = self.remarks(answers, right) if verdict == "proved" else []
         found = self.tree(self.prompts) if evidence is None else evidence
         self.answer({"kind": "accuracy", **said}, verdict, found, remarks)
         return self
+
+    def remarks(self, answers: list[int], right: int) -> list[str]:
+        """Return the remarks on so many right prompts, given the right answer of each."""
+        most, bare = max(map(answers.count, answers)), self.decision(self.prompts[0], [])
+        alone = most if bare is None else answers.count(self.candidates[bare])
+        unknown = "perhaps " * (bare is None)
+        said = [f"no better than a constant: {most}"] * (most >= right)
+        return said + [f"{unknown}decided without edges"] * (alone >= right)
 
     def right(self) -> int:
         """Return on how many prompts the answer is decided."""

@@ -14,7 +14,7 @@ import pytest
 from places import RECIPES, ROOT
 
 EXAMPLES = ROOT / "examples"
-NAMES = ("own_task", "prove_a_circuit", "where_it_breaks")
+NAMES = ("max_of_four", "own_task", "prove_a_circuit", "where_it_breaks")
 CONVERTER = runpy.run_path(str(EXAMPLES / "to_notebook.py"))
 
 

@@ -58,6 +58,10 @@ class OverdueError(CircuitproofError):
     """The work was ended before there was anything to tell: give more time."""
 
 
+class LostWorkerError(CircuitproofError):
+    """A process or a machine was lost with its part of the work: ask again, with fewer of them."""
+
+
 class NumericError(CircuitproofError):
     """A computation met a number that is not one (NaN or infinite): mend the weights or the training."""
 

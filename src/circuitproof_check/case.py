@@ -10,7 +10,7 @@ from .claim import Claim, Property
 from .enclosed.decisions import leader
 from .enclosed.forward import Enclosures
 from .enclosed.rows import RowBall
-from .exact import reckon
+from .exact import digest_of, reckon
 from .forward import Forward
 from .gates import Leaf, open_leaf
 from .reading import fields, integer, items, require
@@ -37,10 +37,12 @@ class Case:
 
     claim: Claim
     forward: Forward
-    folds: tuple[Fold, ...]
+    folds: tuple[Fold | str, ...]
+    """Rows, or their digests, as the certificate states them."""
     enclosures: Enclosures | None = None
     """What is computed instead where the arithmetic is enclosed."""
-    referred: set[int] = field(default_factory=set[int])
+    referred: dict[int, Fold] = field(default_factory=dict[int, Fold])
+    """The folds that evidence has referred to, each as it is computed."""
     apart: dict[int, list[Fraction]] = field(default_factory=dict[int, list[Fraction]])
     """By a winner, how fast a perturbation of the final residual closes its lead over each other one."""
     _lesions: dict[int, Edges] = field(default_factory=dict[int, Edges])
@@ -48,10 +50,14 @@ class Case:
     def fold(self, value: object, prompt: int, where: str, edges: Edges | None = None) -> Fold:
         """Return the fold that evidence refers to: the logits of the circuit, or of other edges."""
         index = integer(value, f"{where}: fold", 0, len(self.folds) - 1)
-        self.referred.add(index)
         logits = self.logits(prompt, self.claim.edges if edges is None else edges)
-        require("folds_are_the_logits", self.folds[index] == logits, where, self.folds[index], logits)
-        return self.folds[index]
+        stated = self.referred.get(index, self.folds[index])
+        if isinstance(stated, str):
+            require("digests_are_of_the_logits", stated == digest_of(logits), where, stated)
+        else:
+            require("folds_are_the_logits", stated == logits, where, stated, logits)
+        self.referred[index] = logits
+        return logits
 
     def logits(self, prompt: int, edges: Edges, biases: Biases = frozenset()) -> Fold:
         return self.forward.logits(edges, self.claim.prompts[prompt], biases)

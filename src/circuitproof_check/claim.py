@@ -107,13 +107,13 @@ def _unreached(claim: Claim, claimed: Property) -> int:
         readers.setdefault(source, []).append(target)
     count = 0
     for prompt in claim.prompts:
+        decided = claim.task.decided(prompt)
         spend(NUMBER * len(claimed.positions))
         read = _read_positions(claim, readers, prompt)[side == "output"].get(node or EMBED, set())
-        last = len(prompt) - 1
         if isinstance(claimed.positions, tuple):
-            is_reached = any(place <= last and place in read for place in claimed.positions)
+            is_reached = any(place < len(prompt) and place in read for place in claimed.positions)
         else:
-            is_reached = bool(read) if claimed.positions == "all" else last in read
+            is_reached = bool(read) if claimed.positions == "all" else decided in read
         count += not is_reached
     return count
 
@@ -121,11 +121,11 @@ def _unreached(claim: Claim, claimed: Property) -> int:
 def _read_positions(
     claim: Claim, readers: Mapping[Node, list[Node]], prompt: tuple[int, ...]
 ) -> tuple[dict[Node, set[int]], dict[Node, set[int]]]:
-    """Return at which positions inputs and outputs of nodes are read on the way to the last logits.
+    """Return at which positions inputs and outputs of nodes are read on the way to the logits.
 
     What feeds a query alone is read where the head puts something out, and nowhere before.
     """
-    inputs: dict[Node, set[int]] = {logits_node(claim.architecture): {len(prompt) - 1}}
+    inputs: dict[Node, set[int]] = {logits_node(claim.architecture): {claim.task.decided(prompt)}}
     outputs: dict[Node, set[int]] = {}
     for source in sorted(paid(readers, NUMBER), reverse=True):
         spend(NUMBER * len(readers[source]) * len(prompt))
@@ -169,6 +169,8 @@ def read_claim(value: object, domain: object, domain_bytes: bytes) -> Claim:
     require("prompts_are_counted", is_counted, "domain", len(prompts), count)
     shape, ablation, edges = _read_circuit(circuit, "claim.circuit", size, parsed)
     require("patterns_are_cut_to_zero", not pattern or ablation.is_zero, "claim.circuit", ablation.kind)
+    is_usual = not pattern or mapping(task, "claim.task").keys().isdisjoint(("outputs", "position"))
+    require("patterns_are_answered_by_tokens_at_the_end", is_usual, "claim.task")
     require("patterns_have_a_mask", not pattern or size.is_masked, "claim.architecture")
     require("patterns_have_whole_heads", not pattern or not shape.is_split, "claim.circuit")
     check_covered(ablation, prompts)
@@ -237,7 +239,7 @@ def with_unreached(claim: Claim) -> Claim:
 
 
 def check_positions(entry: Property, shortest: int) -> None:
-    """Demand that a prompt of the shortest length has the perturbed positions too."""
+    """Demand that the prompt of which the least is read has the perturbed positions too."""
     fits = not isinstance(entry.positions, tuple) or max(entry.positions) < shortest
     require("positions_are_in_every_prompt", fits, entry.kind, entry.positions)
 

@@ -8,7 +8,8 @@ from itertools import groupby
 from math import gcd, lcm
 from typing import ClassVar
 
-from .work import NUMBER, STEP, key, paid, spend, spend_numbers, weight
+from .reading import DIGESTED, canonical, sha256
+from .work import MOST_DIGITS, NUMBER, STEP, bound, key, paid, spend, spend_numbers, weight
 
 _SLOT_STEP = 8
 """Slots grow in steps of so many bytes, so that most vectors find the matrix packed wide enough."""
@@ -48,6 +49,20 @@ def reckon(*rows: Sequence[Fraction]) -> None:
     spend(count * STEP)
     sizes = [max(one.numerator.bit_length(), one.denominator.bit_length()) for row in rows for one in row]
     spend(count * (2 * NUMBER + weight(2 * max(sizes, default=0))))
+
+
+def digest_of(row: Sequence[Fraction]) -> str:
+    """Return the digest that stands for a row: of its canonical JSON, each rational in lowest terms."""
+    spelled = canonical([_spelled(number) for number in paid(row)]).encode()
+    spend(len(spelled) >> DIGESTED)
+    return sha256(spelled)
+
+
+def _spelled(number: Fraction) -> str:
+    digits = 2 + 3 * (number.numerator.bit_length() + number.denominator.bit_length()) // 10
+    bound(digits, MOST_DIGITS, "the number of digits of a logit")
+    spend(NUMBER + (digits**2 >> 13))
+    return str(number)
 
 
 def longest(numbers: Sequence[int]) -> int:

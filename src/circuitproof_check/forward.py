@@ -1,4 +1,4 @@
-"""What a circuit computes, exactly, at the last position of a prompt, also with something added inside it.
+"""What a circuit computes, exactly, where a prompt is decided, also with something added inside it.
 
 Numbers are affine in what is added; mostly nothing is, and they are constants. Only what is asked for is
 computed. A constant is determined by its node and by the constants that it reads, so it is remembered under
@@ -172,16 +172,17 @@ class CircuitRun:
         self._circuit, self._added, self._number = circuit, added, forward.number(prompt)
         self._outputs: Outputs = forward.outputs() if added is NOTHING else {}
         self._reading = Reading(forward, prompt)
+        self._decided = forward.claim.task.decided(prompt)
         self._compute()
 
     def logits(self) -> AffineVector:
-        """Return the candidates' logits at the last position."""
-        inputs = self._input(logits_node(self._size), len(self._prompt) - 1, "logits.norm")
+        """Return the candidates' logits where the prompt is decided."""
+        inputs = self._input(logits_node(self._size), self._decided, "logits.norm")
         return self._map("logits", inputs, len(self._forward.claim.task.candidates))
 
     def residual(self) -> Terms:
-        """Return the vectors whose sum the logits read at the last position."""
-        return self._terms(logits_node(self._size), len(self._prompt) - 1)
+        """Return the vectors whose sum the logits read there."""
+        return self._terms(logits_node(self._size), self._decided)
 
     def _compute(self) -> None:
         """Compute what the logits need of each node, in the order of nodes."""
@@ -194,7 +195,7 @@ class CircuitRun:
     def _needed(self) -> NeededPositions:
         """Return the positions at which the output of each node is read and is not known."""
         end = logits_node(self._size)
-        wanted, place = self._wanted or (end, len(self._prompt) - 1)
+        wanted, place = self._wanted or (end, self._decided)
         if wanted == EMBED or (wanted != end and self._name(wanted, place) in self._outputs):
             return {}
         return self._reading.complete(self._circuit, {wanted: {place}}, (self._name, self._outputs))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -71,6 +72,8 @@ class Report:
     """The very bytes that were judged, if they were to the end: what is shown of a bundle is made of them."""
     tensors: Mapping[str, Tensor] = field(default_factory=dict[str, Tensor], repr=False, compare=False)
     """The same of what a detached bundle names, from the model."""
+    folds: tuple[tuple[Fraction, ...], ...] = field(default=(), repr=False, compare=False)
+    """The rows of exact logits that evidence refers to, each as it was computed."""
 
     def to_json(self) -> str:
         content = {"outcome": self.outcome.name.lower(), "exit": int(self.outcome), "reason": self.reason}
@@ -221,7 +224,8 @@ def _judge(bundle: Path, beside: Beside) -> Report:
         check_base(base, claim)
     found = judge(certificate, sha256(files[CLAIM]), claim, forward)
     judged = Judged(claim, found.answers, beside, has_alphabet, found.count, found.precision)
-    return replace(_report(judged), files=files, tensors=tensors if claim.is_detached else {})
+    passed_on: Mapping[str, Tensor] = tensors if claim.is_detached else {}
+    return replace(_report(judged), files=files, tensors=passed_on, folds=found.folds)
 
 
 def _model(directory: Path | None, beside: Beside) -> ModelDirectory | None:

@@ -19,7 +19,7 @@ from .architecture import (
     readers,
     smaller_circuits,
 )
-from .case import Case, Decision, check_clear, split
+from .case import Case, Decision, Fold, check_clear, split
 from .claim import Claim, Property, check_format, check_positions, read_property
 from .counted import MEASURES
 from .enclosed import cost
@@ -49,17 +49,20 @@ PRECISIONS = (16, 4096)
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on each property of a claim, with remarks, the evidence checked."""
+    """What a certificate shows of its claim."""
 
     answers: tuple[tuple[Verdict, Remarks], ...]
+    """The verdict on each property, with its remarks."""
     precision: int
-    """That of enclosed arithmetic; that of exact arithmetic is 0."""
+    """That of enclosed arithmetic; of exact arithmetic it is 0."""
     count: int
     """How many prompts the claim is about."""
+    folds: tuple[Fold, ...]
+    """The rows that evidence refers to, each as it is computed."""
 
 
 def judge(value: object, claim_digest: str, claim: Claim, forward: Forward) -> Judgement:
-    """Judge each property of the claim, with every piece of evidence checked."""
+    """Return the verdict on each property of the claim, with every piece of evidence checked, and remarks."""
     where, names = "certificate", ["precision"] if claim.is_enclosed else []
     listed = fields(value, where, "format", "claim", "folds", "answers", *names)
     spelled, digest, rows, answers, *stated = listed
@@ -67,7 +70,7 @@ def judge(value: object, claim_digest: str, claim: Claim, forward: Forward) -> J
     require("certificate_is_of_the_claim", digest == claim_digest, where, digest, claim_digest)
     precision = integer(stated[0], f"{where}.precision", *PRECISIONS) if stated else 0
     enclosures = Enclosures(forward, precision) if stated else None
-    case = Case(claim, forward, tuple(rationals(row, "folds") for row in items(rows, "folds")), enclosures)
+    case = Case(claim, forward, tuple(map(_read_fold, items(rows, "folds"))), enclosures)
     walk.check_prompts(case)
     for claimed in claim.properties:
         if claimed.kind == "robustness":
@@ -80,14 +83,20 @@ def judge(value: object, claim_digest: str, claim: Claim, forward: Forward) -> J
     answered = [
         _judge_answer(case, claimed, entry) for claimed, entry in zip(claim.properties, entries, strict=False)
     ]
-    idle = set(range(len(case.folds))) - case.referred
+    idle = set(range(len(case.folds))) - case.referred.keys()
     require("every_fold_is_referred_to", not idle, where, idle)
     proved = [p for p, (v, _) in zip(claim.properties, answered, strict=False) if v is Verdict.PROVED]
     for claimed, (_, stated), entry in zip(claim.properties, answered, entries, strict=False):
         remarks = found_remarks(case, claimed, proved, mapping(entry, where)["evidence"])
         require("remarks_are_those_that_apply", stated == remarks, claimed.kind, stated, remarks)
     answers = tuple((verdict, tuple(remarks)) for verdict, remarks in answered)
-    return Judgement(answers, precision, walk.count(case))
+    folds = tuple(case.referred[index] for index in sorted(case.referred))
+    return Judgement(answers, precision, walk.count(case), folds)
+
+
+def _read_fold(value: object) -> Fold | str:
+    """Return a row of logits, or the digest of one."""
+    return value if isinstance(value, str) else rationals(value, "folds")
 
 
 def _check_claimed(case: Case, claimed: Property) -> None:

@@ -63,7 +63,7 @@ def _of_prompts(claim: Claim) -> list[str]:
 def _of_property(case: Case, claimed: Property, proved: Sequence[Property], evidence: object) -> list[str]:
     labels = walk.labels(case)
     is_constant = len({answer for answer, _ in labels}) == 1
-    is_equivalent = any(one.kind in ("equivalence", *_SIZES) for one in proved)
+    is_equivalent = any(_implies_equivalence(case, one) for one in proved)
     match claimed.kind:
         case "equivalence":
             return _if("constant answer", is_constant) + _unedged(case, evidence)
@@ -101,14 +101,56 @@ def _if(remark: str, applies: object) -> list[str]:
     return [remark] if applies else []
 
 
-def _of_counted(case: Case, claimed: Property) -> list[str]:
-    """Remark that one answer is right of as many prompts, or that nothing could be lost."""
+def _implies_equivalence(case: Case, claimed: Property) -> bool:
+    """Say whether it is said of every prompt that its right answer is decided."""
     if claimed.kind == "accuracy":
-        answers, counted = paid(_answers(case), NUMBER), claimed.counted
-        most = max(answers.values())
-        right = counted.least or counted.exactly or sum(answers.values()) - len(counted.listed)
-        return _if(f"no better than a constant: {most}", most >= right)
-    return _if("whole model", claimed.kind == "recovered difference" and _is_whole(case))
+        return _said_right(case, claimed) == sum(paid(_answers(case), NUMBER).values())
+    return claimed.kind in ("equivalence", *_SIZES)
+
+
+def _said_right(case: Case, claimed: Property) -> int:
+    """Return how many prompts an accuracy says to be right."""
+    counted = claimed.counted
+    every = sum(paid(_answers(case), NUMBER).values())
+    return counted.least or counted.exactly or every - len(counted.listed)
+
+
+def _of_counted(case: Case, claimed: Property) -> list[str]:
+    """Remark that one answer or no edge is right of as many prompts, or that nothing is lost, or won."""
+    if claimed.kind == "accuracy":
+        most, right = max(paid(_answers(case), NUMBER).values()), _said_right(case, claimed)
+        return _if(f"no better than a constant: {most}", most >= right) + _bare(case, right, most)
+    if claimed.kind != "recovered difference":
+        return []
+    last = logits_node(case.claim.architecture)
+    is_bare = all(target.reader != last for _, target in paid(case.claim.edges))
+    return _if("whole model", _is_whole(case)) + _if("no edges", is_bare)
+
+
+def _bare(case: Case, right: int, most: int) -> list[str]:
+    """Remark that without any edge no fewer prompts are right, or perhaps.
+
+    Under zero ablation all prompts have one decision then, which is right of `most` of them at most.
+    """
+    if case.claim.ablation.is_zero:
+        found = case.known(0, ())
+        counts = paid(list(_answers(case).items()), NUMBER)
+        known = sum(count for answer, count in counts if found == frozenset({answer}))
+        possible = most if found is None else known
+    else:
+        known, possible = _bare_by_prompt(case)
+    if known >= right:
+        return ["decided without edges"]
+    return _if("perhaps decided without edges", possible >= right)
+
+
+def _bare_by_prompt(case: Case) -> tuple[int, int]:
+    """Return how many listed prompts are right without any edge, and how many may be."""
+    case.prepare(())
+    answers = case.claim.task.answers
+    found = [case.known(prompt, ()) for prompt in paid(range(len(answers)), NUMBER)]
+    known = sum(one == frozenset({answer}) for one, answer in paid(list(zip(found, answers, strict=True))))
+    return known, known + found.count(None)
 
 
 def _answers(case: Case) -> Counter[int]:
@@ -237,7 +279,9 @@ def _in_regions(case: Case, tree: dict[str, object]) -> Iterator[Decision]:
     for entry in items(tree.get("prompts", []), "evidence"):
         spend(NUMBER * len(case.claim.task.candidates))
         shown = mapping(entry, "evidence")
-        yield _stated(case, shown, "decided") or case.decide(case.folds[integer(shown["fold"], "evidence")])
+        yield _stated(case, shown, "decided") or case.decide(
+            case.referred[integer(shown["fold"], "evidence")]
+        )
     for name in ("decision", "decided"):
         if found := _stated(case, tree, name):
             yield found

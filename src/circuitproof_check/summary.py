@@ -16,6 +16,7 @@ from .counted_words import counted_facts, counted_words
 from .decimals import short
 from .properties import Remarks, Verdict
 from .reading import quoted_path, show
+from .task import LAST
 
 _SHOWN_DIGEST = 12
 _SHOWN_PATH = 34
@@ -68,6 +69,7 @@ def sentence(judged: Judged) -> str:
     """Return the claim in words: first what was compared, last the names."""
     claim, candidates = judged.claim, len(judged.claim.task.candidates)
     scope = f"{_edges(claim)}, {_cut(claim.ablation)}, {judged.prompts}, {candidates} candidates"
+    scope += _decided(claim)
     scope += f", enclosed arithmetic of {judged.precision} bits" if claim.is_enclosed else ""
     begun = f"{', '.join(_compared(judged))}; {scope}: "
     most = LONGEST_LINE - len("incomplete: ") - len(begun) - _LONGEST_NAMES
@@ -93,6 +95,11 @@ def _answers(judged: Judged, shown: Sequence[Remarks]) -> str:
         counted = counted_words(claimed, judged.count, is_proved=verdict is Verdict.PROVED)
         words[verdict].append(_property_words(claimed, (*counted, *remarks)))
     return "; ".join(f"{', '.join(found)} {verdict.value}" for verdict, found in words.items() if found)
+
+
+def _decided(claim: Claim) -> str:
+    """Say at which position is decided, where it is not the last."""
+    return "" if claim.task.position == LAST else f" at position {claim.task.position}"
 
 
 def _cut(ablation: Ablation) -> str:
@@ -210,7 +217,7 @@ def facts(judged: Judged) -> dict[str, object]:
 def assumptions(judged: Judged) -> tuple[dict[str, str], ...]:
     """Return what the verdict rests on beside the evidence: what was compared, and what the words mean."""
     claim, beside = judged.claim, judged.beside
-    candidates, vocabulary = len(claim.task.candidates), claim.architecture.vocabulary
+    candidates, size = len(claim.task.candidates), claim.architecture
     base = ({"about": "base", "is": _said(beside.base)},) if judged.has_base else ()
     return (
         {"about": "model", "is": _said(beside.against)},
@@ -223,9 +230,11 @@ def assumptions(judged: Judged) -> tuple[dict[str, str], ...]:
         {"about": "ablation", "is": claim.ablation.kind} | _prompts_at_cut_edges(claim.ablation),
         {
             "about": "decision",
-            "is": "among candidates" if candidates < vocabulary else "among all tokens",
+            "is": "among candidates" if candidates < size.predicted else f"among all {_answers_of(claim)}",
             "count": str(candidates),
-            "tokens": str(vocabulary),
+            "tokens": str(size.vocabulary),
+            **({"outputs": str(size.outputs)} if size.outputs else {}),
+            **({} if claim.task.position == LAST else {"position": str(claim.task.position)}),
         },
         {
             "about": "domain",
@@ -233,6 +242,10 @@ def assumptions(judged: Judged) -> tuple[dict[str, str], ...]:
             "count": short(judged.count),
         },
     )
+
+
+def _answers_of(claim: Claim) -> str:
+    return "outputs" if claim.architecture.outputs or claim.task.outputs else "tokens"
 
 
 def _said(path: Path | None) -> str:

@@ -13,6 +13,7 @@ from .reading import (
     UnreadableError,
     canonical,
     fields,
+    integer,
     integers,
     items,
     kind,
@@ -29,6 +30,9 @@ from .work import key
 
 Prompts = tuple[tuple[int, ...], ...]
 DIGEST = re.compile(r"[0-9a-f]{64}")
+LAST = -1
+"""The position at which is decided unless the task says another one."""
+_FARTHEST = 1 << 21
 _TOKEN = re.compile("0|[1-9][0-9]{0,8}")
 _DECLARED = frozenset({"name", "candidates", "answer", "relation", "domain"})
 _DECLARE = "make one by circuitproof task {} --out DECLARATION.json"
@@ -55,6 +59,14 @@ class Task:
     candidates: tuple[int, ...]
     answers: tuple[int, ...]
     classes: tuple[int, ...]
+    outputs: Mapping[int, str]
+    """The names of candidates, where they are no tokens."""
+    position: int
+    """Where prompts are decided: from the start, or if negative from the end."""
+
+    def decided(self, prompt: tuple[int, ...]) -> int:
+        """Return at which position a prompt is decided."""
+        return self.position if self.position >= 0 else len(prompt) + self.position
 
 
 def read_domain(value: object, size: Architecture) -> tuple[Prompts, list[object]]:
@@ -75,9 +87,12 @@ def read_domain(value: object, size: Architecture) -> tuple[Prompts, list[object
 def read_task(value: object, prompts: Prompts, size: Architecture) -> Task:
     """Read candidates, answers and classes."""
     keys = ("name", "declaration", "names", "candidates", "answer", "relation")
-    title, declaration, names, listed, answer, relation = fields(value, "task", *keys)
+    found = mapping(value, "task")
+    told = [key for key in ("outputs", "position") if key in found]
+    title, declaration, names, listed, answer, relation, *_ = fields(value, "task", *keys, *told)
     candidates = integers(listed, "task.candidates")
-    check_tokens(candidates, "task.candidates", size)
+    are_outputs = all(0 <= one < size.predicted for one in candidates)
+    require("candidates_are_outputs", are_outputs, "task.candidates", candidates, size.predicted)
     require("candidates_are_a_choice", len(set(candidates)) == len(candidates) > 1, "task", candidates)
     answers = _read_answers(answer, prompts, candidates, size)
     return Task(
@@ -87,7 +102,28 @@ def read_task(value: object, prompts: Prompts, size: Architecture) -> Task:
         candidates=candidates,
         answers=answers,
         classes=_read_classes(relation, "task.relation", prompts, answers, size),
+        outputs=_read_outputs(found["outputs"], candidates) if "outputs" in found else {},
+        position=_read_position(found["position"], prompts) if "position" in found else LAST,
     )
+
+
+def _read_outputs(value: object, candidates: tuple[int, ...]) -> dict[int, str]:
+    """Return the names of candidates that are no tokens: of each of them, and of no other output."""
+    where, found = "task.outputs", mapping(value, "task.outputs")
+    names = {one: text(name, where) for one, name in found.items()}
+    require("outputs_are_the_candidates", set(names) == set(map(str, candidates)), where, candidates)
+    require("outputs_have_names_of_their_own", len(set(names.values())) == len(names), where)
+    return {int(one): name for one, name in names.items()}
+
+
+def _read_position(value: object, prompts: Prompts) -> int:
+    """Return where prompts are decided; a position of its own, and one that each of them has."""
+    position = integer(value, "task.position", -_FARTHEST, _FARTHEST)
+    require("position_is_left_out_at_the_end", position != LAST, "task.position", position)
+    least = position + 1 if position >= 0 else -position
+    shortest = min(map(len, prompts))
+    require("prompts_have_the_position", shortest >= least, "task.position", position, shortest)
+    return position
 
 
 def read_digest(value: object, where: str) -> str:
@@ -123,8 +159,11 @@ def check_task(path: Path, task: object, domain: object, size: Architecture) -> 
     is_pattern, rows = "pattern" in about, items(about["prompts"], "domain")
     keys = ("name", "candidates", "answer", "relation")
     further = ("vocabulary", "names") if is_pattern else ("alphabet",)
-    fields(declared, where, *keys, "domain", *further)
+    told = [key for key in ("outputs", "position") if key in declared]
+    fields(declared, where, *keys, "domain", *further, *told)
     is_declared = all(canonical(declared[key]) == canonical(asked[key]) for key in keys)
+    is_declared &= canonical(declared.get("position")) == canonical(asked.get("position"))
+    is_declared &= ("outputs" in declared) is ("outputs" in asked)
     require("task_is_the_declared", is_declared, where)
     wanted = {key: about[key] for key in (("pattern",) if is_pattern else ("prompts", "strata"))}
     require("domain_is_the_declared", canonical(declared["domain"]) == canonical(wanted), where)
@@ -139,7 +178,18 @@ def check_task(path: Path, task: object, domain: object, size: Architecture) -> 
         fits = max(listed, default=0) < len(alphabet) <= size.vocabulary
         is_named = fits and all(alphabet[int(key)] == name for key, name in names.items())
     require("names_are_the_declared", is_named, where)
+    if "outputs" in told:
+        _check_outputs(items(declared["outputs"], where), asked, where)
     return alphabet
+
+
+def _check_outputs(declared: list[object], asked: Mapping[str, object], where: str) -> None:
+    """Demand that the names of outputs are as declared, each another one."""
+    spelled = [text(name, where) for name in declared]
+    require("declared_outputs_have_names_of_their_own", len(set(spelled)) == len(spelled), where)
+    names = mapping(asked.get("outputs"), "task.outputs")
+    are_declared = all(int(one) < len(spelled) and spelled[int(one)] == name for one, name in names.items())
+    require("outputs_are_the_declared", are_declared, where)
 
 
 def _read_declaration(path: Path) -> tuple[dict[str, object], str]:
@@ -202,7 +252,7 @@ def _check_possible(
     named: Collection[int], candidates: tuple[int, ...], where: str, size: Architecture
 ) -> None:
     possible = set(candidates)
-    are_possible = all(0 <= one < size.vocabulary and one in possible for one in named)
+    are_possible = all(0 <= one < size.predicted and one in possible for one in named)
     require("answers_are_candidates", are_possible, where, named, candidates)
 
 

@@ -1,10 +1,12 @@
 """Accuracy: the errors are just the listed prompts, or enough prompts are right; both arithmetics."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import bundle_maker as maker
 from bundle_maker import Bundle, Prover, fitting
 from circuitproof_check.main import Beside, Outcome, check, inspect
 from enclosed_claims import GPT, prover_of, remarked
@@ -173,7 +175,10 @@ def test_an_accuracy_that_one_answer_reaches_is_remarked_on(tmp_path):
         bundle = replaying(prover, least, list(range(8))).bundle
         bundle.write(tmp_path / str(least))
         stated = bundle.certificate["answers"][0]["remarks"]
-        assert stated == [f"no better than a constant: {most}"] * (least <= most)
+        bare = prover.decision(0, [])
+        is_bare = least <= sum({answer} == bare for answer in answers)
+        said = [f"no better than a constant: {most}"] * (least <= most) + ["decided without edges"] * is_bare
+        assert stated == said
         assert check(tmp_path / str(least))[0] is Outcome.VALID
         bundle.pins.discard("remarks")
         for place, remarks in enumerate(([], [f"no better than a constant: {most + 1}"], [*stated, *stated])):
@@ -181,3 +186,37 @@ def test_an_accuracy_that_one_answer_reaches_is_remarked_on(tmp_path):
             outcome, reason = check(bundle.write(tmp_path / f"{least} {place}"))
             is_same = remarks == stated
             assert outcome is (Outcome.VALID if is_same else Outcome.INVALID), reason
+
+
+def stated_remarks(bundle: Bundle, folder: Path) -> list[str]:
+    """Return the remarks on the first answer that the checker demands."""
+    bundle.pins.discard("remarks")
+    bundle.certificate["answers"][0]["remarks"] = ["none of these"]
+    assert "remarks are those that apply" in check(bundle.write(folder / "lie"))[1]
+    maker.remark(bundle)
+    assert check(bundle.write(folder / "honest"))[0] is Outcome.VALID
+    return bundle.certificate["answers"][0]["remarks"]
+
+
+def test_an_accuracy_that_no_edge_is_needed_for_is_remarked_on(tmp_path):
+    """A list without errors is an equivalence, and a partner decides as well: it tells as little."""
+    prover = fitting()
+    prompts = prover.bundle.domain["prompts"]
+    prover.claim["circuit"]["ablation"] = {"kind": "counterfactual", "pairs": [[one, one] for one in prompts]}
+    prover.known.clear()
+    decided = [min(prover.decision(place, [])) for place in range(len(prompts))]
+    assert len(set(decided)) > 1
+    prover.claim["task"]["answer"]["answers"] = decided
+    bundle = counting(prover).bundle
+    assert bundle.claim["properties"][0]["wrong"] == []
+    assert "decided without edges" in stated_remarks(bundle, tmp_path)
+
+
+def test_an_accuracy_of_every_prompt_is_an_equivalence_under_another_name(tmp_path):
+    """What follows from it beside it is said to, whichever way it is claimed."""
+    for place, least in enumerate((None, 8, 7)):
+        prover = fitting()
+        prover.answer({"kind": "invariance"}, "proved", prover.proof("invariance"))
+        counting(prover) if least is None else replaying(prover, least, list(range(8)))
+        said = stated_remarks(prover.bundle, tmp_path / str(place))
+        assert ("implied by equivalence" in said) is (least != 7)

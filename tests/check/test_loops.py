@@ -74,7 +74,7 @@ FREE: dict[str, str] = {
         patterns/shapes: _tokens
         patterns/shapes: read_pattern 2
         patterns/walk: labels 2
-        patterns/walk: shortest 3
+        patterns/walk: shortest
         properties: _check_expected 4
         properties: _expected 5
         properties: judge
@@ -91,7 +91,10 @@ FREE: dict[str, str] = {
         summary: _edges_counted 2
         summary: _answered 6
         summary: _answers 3
-        task: check_task
+        task: _check_outputs 2
+        task: _read_outputs 2
+        task: _read_position 2
+        task: check_task 2
         remarks: _is_single
         remarks: _of_edges 2
         remarks: _unedged 4

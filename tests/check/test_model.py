@@ -319,6 +319,31 @@ DECLARED = {
 }
 
 
+OUTPUTS = ["a", "b", "c", "d", "e", "f"]
+MORE_DECLARED = {
+    "outputs_are_the_declared": lambda content: content.update(outputs=["f", "e", "d", "c", "b", "a"]),
+    "declared_outputs_have_names_of_their_own": lambda content: content.update(
+        outputs=["a", "b", "c", "d", "e", "a"]
+    ),
+    "task_is_the_declared": lambda content: content.update(position=-2),
+}
+
+
+@pytest.mark.parametrize("rule", MORE_DECLARED)
+def test_a_bundle_of_other_outputs_or_another_position_is_invalid(rule, tmp_path, monkeypatch):
+    """What is answered, and where, is declared with the task."""
+    bundle, content = declared()
+    bundle.claim["task"]["outputs"] = {str(one): OUTPUTS[one] for one in content["candidates"]}
+    content["outputs"] = OUTPUTS
+    MORE_DECLARED[rule](content)
+    bundle.claim["task"]["declaration"] = maker.digest(canonical(content))
+    outcome, sentence = compared(bundle, content, tmp_path)
+    assert (outcome, rule.replace("_", " ") in sentence) == (Outcome.INVALID, True)
+    without(rule, monkeypatch)
+    outcome, sentence = compared(bundle, content, tmp_path)
+    assert outcome is Outcome.VALID, sentence
+
+
 @pytest.mark.parametrize("rule", DECLARED)
 def test_a_bundle_of_another_task_is_invalid(rule, tmp_path, monkeypatch):
     """A name says nothing: with one prompt or swapped tokens it is another task."""
@@ -329,7 +354,8 @@ def test_a_bundle_of_another_task_is_invalid(rule, tmp_path, monkeypatch):
     outcome, sentence = compared(bundle, content, tmp_path)
     assert (outcome, rule.replace("_", " ") in sentence) == (Outcome.INVALID, True)
     without(rule, monkeypatch)
-    assert compared(bundle, content, tmp_path)[0] is Outcome.VALID
+    outcome, sentence = compared(bundle, content, tmp_path)
+    assert outcome is Outcome.VALID, sentence
 
 
 @pytest.mark.parametrize("other", [True, 1.0])

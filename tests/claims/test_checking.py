@@ -10,6 +10,7 @@ from circuitproof.claims.proving import prove_claims
 from circuitproof.claims.results import Claims
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.proof.effort import UNHURRIED
+from circuitproof.workers import Processes
 from claim_files import CLAIMS, changed, write_claims
 
 HEAR = UNHURRIED.hear
@@ -30,7 +31,7 @@ def judged(file, tmp_path, **options):
 
 def test_bundles_are_compared_with_models_and_tasks(proved, tmp_path):
     """Both are said in the checker's own sentence; several are judged at a time."""
-    found = judged(proved, tmp_path, jobs=2)
+    found = judged(proved, tmp_path, workers=Processes(2))
     assert found.is_expected
     for one in found.claims:
         assert "as declared" in one.report.reason

@@ -13,6 +13,7 @@ from circuitproof.errors import ExitCode, InputError
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.proof.effort import UNHURRIED
 from circuitproof.tasks.alphabet import TOY
+from circuitproof.workers import Processes
 from claim_files import ARTIFACT, write_artifact_claims, write_claims
 from hand_models import quote_model
 from places import DOCS, ROOT
@@ -105,7 +106,7 @@ def test_proofs_that_are_kept_are_not_made_again(file, tmp_path):
 def test_several_processes_are_told_which_model_is_meant(file, tmp_path):
     """And whose place it takes."""
     stated = load_claims(file, other=OtherModel(kept(file, 10)[0], "toy"))
-    assert claims_on(stated, tmp_path / "anew", jobs=2).exit_code is ExitCode.REFUTED
+    assert claims_on(stated, tmp_path / "anew", workers=Processes(2)).exit_code is ExitCode.REFUTED
 
 
 def test_only_claims_about_the_model_that_is_replaced_are_asked(tmp_path):

@@ -12,6 +12,7 @@ from circuitproof.claims.proving import prove_claims
 from circuitproof.claims.results import Claims
 from circuitproof.errors import ExitCode, InputError
 from circuitproof.proof.effort import UNHURRIED
+from circuitproof.workers import Processes
 from claim_files import ARTIFACT, write_artifact_claims
 from places import ROOT
 
@@ -145,7 +146,7 @@ def test_several_processes_are_told_where_models_are(tmp_path):
     """Each is given what was given here."""
     file = write_artifact_claims(tmp_path, NOT_KEPT)
     given = {"artifact": tmp_path / "artifact", "base": tmp_path / "base"}
-    found = prove_claims(load_claims(file, given), tmp_path / "proofs", HEAR, jobs=2)
+    found = prove_claims(load_claims(file, given), tmp_path / "proofs", HEAR, workers=Processes(2))
     assert not any(one.changed for one in found)
 
 

@@ -11,6 +11,7 @@ from circuitproof.errors import InputError
 from circuitproof.files.canonical import readable_json
 from circuitproof.files.locked import locked
 from circuitproof.proof.effort import UNHURRIED
+from circuitproof.workers import Processes
 from claim_files import CLAIMS, changed, write_claims
 from hand_models import circuit_of
 
@@ -62,7 +63,7 @@ def test_several_processes_prove_the_same(tmp_path):
     """Each claim in one of its own, with the same bytes as in this one."""
     file = load_claims(write_claims(tmp_path))
     alone = prove_claims(file, tmp_path / "one", HEAR)
-    together = prove_claims(file, tmp_path / "two", HEAR, jobs=2)
+    together = prove_claims(file, tmp_path / "two", HEAR, workers=Processes(2))
     assert [one.record.verdicts for one in alone] == [one.record.verdicts for one in together]
     for name in ("quotes", "brackets"):
         proofs = [
@@ -76,7 +77,7 @@ def test_a_process_that_fails_ends_the_run_with_its_sentence(tmp_path):
     file, out = load_claims(write_claims(tmp_path)), tmp_path / "proofs"
     out.mkdir()
     with locked(out / ".quotes.lock"), pytest.raises(InputError, match="written by another command"):
-        prove_claims(file, out, HEAR, jobs=2)
+        prove_claims(file, out, HEAR, workers=Processes(2))
     assert not (out / "quotes").exists()
 
 

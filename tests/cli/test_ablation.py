@@ -242,7 +242,7 @@ def test_measured_circuits_say_what_their_cut_edges_carry(run):
 
 def test_a_bundle_of_more_work_than_usual_comes_with_the_bound_to_give(here, run, monkeypatch):
     """The bound is the checker's own count: with it the bundle is judged, and without it is not."""
-    monkeypatch.setattr("circuitproof.reports.checking_work.usual", lambda _size: 1_000)
+    monkeypatch.setattr("circuitproof_check.work.usual", lambda _size: 1_000)
     asked = ("verify", "--model", "model", "--task", "quotes", "--property", "equivalence", "--circuit")
     _, _, err = run(*asked, "counterfactual.json", "--out", "bundle")
     said, _, bound = err.strip().rpartition(" --operations ")
@@ -254,5 +254,5 @@ def test_a_bundle_of_more_work_than_usual_comes_with_the_bound_to_give(here, run
     monkeypatch.setattr("circuitproof.reports.checking_work.MOST_COUNTED", 2_000)
     _, _, err = run(*asked, "counterfactual.json", "--out", "uncounted")
     assert err.endswith(" --operations 20000 or more\n")
-    monkeypatch.setattr("circuitproof.reports.checking_work.usual", lambda _size: 2_000)
+    monkeypatch.setattr("circuitproof_check.work.usual", lambda _size: 2_000)
     assert run(*asked, "counterfactual.json", "--out", "large")[2] == ""

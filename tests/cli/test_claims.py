@@ -199,3 +199,26 @@ def test_the_workflow_of_the_examples_runs_as_it_stands(run, file, checkpoints):
     (command,) = re.findall(r"^ +- run: circuitproof (.*)$", workflow, re.MULTILINE)
     assert len(workflow.splitlines()) == 10
     assert run(*shlex.split(command))[0] == 0
+
+
+def test_a_claim_may_ask_whether_a_run_could_decide_it(run, tmp_path):
+    """The table has a column for it then, for the claims that ask; the check says a line."""
+    text = CLAIMS.replace('task = "brackets"', 'task = "brackets"\nmeasure_floats = true')
+    file = write_claims(tmp_path, text)
+    out = ("--out", tmp_path / "proofs")
+    assert run("claims", "prove", file, *out)[0] == 0
+    proofs = ("--proofs", tmp_path / "proofs")
+    _, said, _ = run("claims", "table", file, *proofs)
+    assert "could a run decide it?" in said.splitlines()[0]
+    quotes, brackets = (line for line in said.splitlines() if line.startswith(("| quotes", "| brackets")))
+    assert quotes.endswith("|  |")
+    assert "FP64 and FP32 and FP16 decide all alike" in brackets
+    found = json.loads(run("claims", "check", file, *proofs, "--json")[1])["claims"]
+    assert [len(one["floats"]) for one in found] == [0, 3]
+    assert "claim 'brackets': could a run decide it?" in run("claims", "check", file, *proofs)[1]
+
+
+def test_a_claim_that_does_not_ask_has_no_such_column(run, file):
+    """Tables of before stay as they are."""
+    run("claims", "prove", file)
+    assert "could a run" not in run("claims", "table", file)[1]

@@ -7,7 +7,7 @@ import pytest
 
 from circuitproof.claims.file import load_claims
 from circuitproof.errors import ExitCode
-from circuitproof.gallery.listed import ROWS
+from circuitproof.gallery.listed import ROWS, GalleryModel
 from places import ROOT
 
 AT_HAND = {
@@ -15,8 +15,11 @@ AT_HAND = {
     "norm-free": "norm_free",
     "band-norm": "band_norm_matched",
     "program-healed": "program_healed",
+    **{row.name: row.name for row in ROWS if isinstance(row, GalleryModel) and row.layout == "ordinary"},
 }
 QUICK = ("norm-free", "program-healed", "band-norm")
+SLOW = tuple(name for name in AT_HAND if name not in (*QUICK, "pizza", "nano_sort"))
+"""All but what the reference does not have whole."""
 
 
 def test_the_gallery_lists_every_row(run):
@@ -78,6 +81,15 @@ def test_a_quick_row_is_proved_from_its_weights(run, reference, tmp_path, name):
         "claims", "check", tmp_path / "row" / "claims.toml", "--proofs", tmp_path / "row" / "proofs"
     )
     assert code == 0, err
+
+
+@pytest.mark.skipif("CIRCUITPROOF_GALLERY" not in os.environ, reason="takes minutes; make nightly runs it")
+@pytest.mark.parametrize("name", SLOW)
+def test_an_ordinary_row_is_proved_from_its_weights(run, reference, tmp_path, name):
+    """Every verdict is as expected, and each claim says what runs in floats decide."""
+    found = rebuilt(run, reference, name, tmp_path / "row")
+    assert all(run["format"] for one in found["claims"] for run in one["floats"])
+    assert all(len(one["floats"]) == 3 for one in found["claims"])
 
 
 @pytest.mark.skipif("CIRCUITPROOF_GALLERY" not in os.environ, reason="takes minutes; make nightly runs it")

@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from circuitproof.cli.output import INTERRUPTS
-from circuitproof.cli.pacing import paced
+from circuitproof.cli.pacing import Foresight, paced
 from circuitproof.nn.checkpoint import StoredModel, save_model
 from circuitproof.tasks.alphabet import TOY
 from circuitproof_check.main import Outcome, check
@@ -112,3 +112,21 @@ def test_a_deadline_lies_so_many_seconds_ahead():
         assert 99 < pace.left <= 100
     with paced(None, as_json=True) as pace:
         assert pace.left == float("inf")
+
+
+def test_long_work_is_foreseen_once_from_what_is_done():
+    """Seven circuits in 28 seconds make 756 about fifty minutes; what is short is not worth a line."""
+    said, now = [], [0.0]
+    foresight = Foresight(said.append, lambda: now[0])
+    for done in range(20):
+        now[0] = 4.0 * done
+        foresight.hear("circuits computed", done, 756)
+        foresight.hear("prompts", done, 30)
+    assert len(said) == 1
+    assert said[0].startswith(
+        "circuits computed: 5 of 756 in 20 s; at this pace the others take about 50 minutes"
+    )
+    foresight.hear("lesions", 0, 100_000)
+    now[0] += 40
+    foresight.hear("lesions", 1, 1000)
+    assert "about 11.1 hours" in said[1]

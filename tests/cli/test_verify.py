@@ -176,7 +176,7 @@ def test_without_torch_the_error_is_not_measured(run, tmp_path, monkeypatch):
 
 
 def test_an_exact_proof_loads_neither_torch_nor_the_checker(tmp_path):
-    """In a process of its own: importing torch alone would take longer than the proof, the checker a tenth."""
+    """In a process of its own: torch would take longer to import than all of it, the checker a tenth."""
     arguments = ["verify", *map(str, given(tmp_path)), "--out", str(tmp_path / "kept")]
     text = (
         "import sys; from circuitproof.cli.main import app\n"

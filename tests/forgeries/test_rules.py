@@ -40,6 +40,7 @@ OPEN = {
     "numbers_of_prompts_are_of_the_pattern",
     "measures_are_enclosed",
     "weights_are_here_unless_detached",
+    "patterns_are_answered_by_tokens_at_the_end",
 }
 """Rules whose forgeries prove nothing: without the rule nothing is found to be broken."""
 STOPS = {
@@ -59,6 +60,8 @@ STOPS = {
     "means_are_over_prompts",
     "means_have_every_length",
     "every_prompt_has_a_partner",
+    "candidates_are_outputs",
+    "prompts_have_the_position",
 }
 """Rules without which there is nothing to compute with, and Python itself stops."""
 AGAINST = {
@@ -78,6 +81,8 @@ AGAINST = {
     "domain_is_the_declared",
     "names_are_the_declared",
     "alphabets_name_each_token_once",
+    "outputs_are_the_declared",
+    "declared_outputs_have_names_of_their_own",
     "tables_list_the_model",
     "tables_are_of_the_model",
 }
@@ -208,6 +213,10 @@ changed(
 )
 changed("every_fold_is_referred_to", lambda b: b.certificate["folds"].append(["0", "0", "1"]))
 changed("folds_are_the_logits", lambda b: b.certificate["folds"][0].__setitem__(0, "-1000000"))
+changed(
+    "digests_are_of_the_logits",
+    lambda b: b.certificate["folds"].__setitem__(0, maker.row_digest(b.certificate["folds"][1])),
+)
 changed("splits_are_by_the_question", lambda b: answer(b, "invariance")["evidence"].update(split="edge"))
 changed("children_exhaust_the_split", lambda b: answer(b, "invariance")["evidence"]["children"].pop())
 changed("classes_are_decided_alike", lambda b: b.claim["task"]["relation"].update(classes=[0] * 8))
@@ -264,6 +273,14 @@ odd(
     change=lambda b: b.domain["prompts"].__setitem__(0, [1, 99]),
 )
 changed("tokens_have_names_of_their_own", lambda b: b.claim["task"].update(names={"1": "x", "3": "x"}))
+NAMED = {"1": "no", "3": "yes", "4": "perhaps"}
+odd("outputs_are_not_as_many_as_tokens", size=architecture(outputs=6))
+odd("outputs_have_rows_of_their_own", size=architecture(outputs=5, tied=True))
+changed("candidates_are_outputs", lambda b: b.claim["task"].update(candidates=[1, 3, 4, 6]))
+changed("outputs_are_the_candidates", lambda b: b.claim["task"].update(outputs={"1": "no", "3": "yes"}))
+changed("outputs_have_names_of_their_own", lambda b: b.claim["task"].update(outputs=NAMED | {"3": "no"}))
+changed("position_is_left_out_at_the_end", lambda b: b.claim["task"].update(position=-1))
+changed("prompts_have_the_position", lambda b: b.claim["task"].update(position=3))
 odd("candidates_are_a_choice", change=lambda b: b.claim["task"].update(candidates=[3]))
 
 
@@ -1005,6 +1022,13 @@ def _unmasked_pattern() -> Bundle:
     bundle = _open_pattern()
     bundle.claim["architecture"]["mask"] = "none"
     bundle.claim["programs"] = {}
+    return bundle
+
+
+@forgery("patterns_are_answered_by_tokens_at_the_end")
+def _pattern_elsewhere() -> Bundle:
+    bundle = _open_pattern()
+    bundle.claim["task"]["position"] = 0
     return bundle
 
 

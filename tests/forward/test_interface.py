@@ -6,6 +6,7 @@ from circuitproof.forward.forward import Side
 from circuitproof.forward.interface import (
     FINAL_RESIDUAL,
     Interface,
+    ReadSpan,
     Span,
     parse_interface,
     parse_positions,
@@ -82,9 +83,9 @@ def test_listed_positions_are_distinct_and_in_order(positions):
 
 def test_the_perturbed_positions_of_a_prompt():
     """The last, all of them, or those that are listed."""
-    assert FINAL_RESIDUAL.places(4) == (3,)
-    assert Interface(positions=Span.ALL).places(3) == (0, 1, 2)
-    assert Interface(positions=(0, 2)).places(5) == (0, 2)
+    assert FINAL_RESIDUAL.places(ReadSpan(3, 4)) == (3,)
+    assert Interface(positions=Span.ALL).places(ReadSpan(1, 3)) == (0, 1, 2)
+    assert Interface(positions=(0, 2)).places(ReadSpan(4, 5)) == (0, 2)
     assert FINAL_RESIDUAL.is_final_residual
     assert not Interface(positions=Span.ALL).is_final_residual
 
@@ -93,12 +94,12 @@ def test_a_node_that_a_circuit_does_not_use_cannot_be_perturbed():
     """Nothing would happen, and a claim about nothing is refused."""
     circuit = circuit_of(["embed -> logits", "embed -> mlp 0"])
     with pytest.raises(InputError, match="the circuit does not use mlp 0"):
-        refuse_misplaced(Interface(Mlp(0)), circuit, {3})
-    refuse_misplaced(FINAL_RESIDUAL, circuit, {3})
+        refuse_misplaced(Interface(Mlp(0)), circuit, {ReadSpan(2, 3)})
+    refuse_misplaced(FINAL_RESIDUAL, circuit, {ReadSpan(2, 3)})
 
 
 def test_a_position_that_some_prompt_lacks_is_refused():
     """The claim is about every prompt."""
     circuit = circuit_of(["embed -> logits"])
     with pytest.raises(InputError, match="position 3 is perturbed, but a prompt has only 2 tokens"):
-        refuse_misplaced(Interface(positions=(0, 3)), circuit, {5, 2})
+        refuse_misplaced(Interface(positions=(0, 3)), circuit, {ReadSpan(4, 5), ReadSpan(1, 2)})

@@ -5,8 +5,9 @@ import pytest
 from circuitproof.circuits.circuit import whole
 from circuitproof.circuits.graph import EMBED, LOGITS, Graph, Head, Mlp
 from circuitproof.errors import InputError
-from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Side, Span
+from circuitproof.forward.interface import FINAL_RESIDUAL, Interface, Side, Span, read_span
 from circuitproof.forward.reach import readings, refuse_unreached_prompts, unreached
+from circuitproof.models.operators import Mask
 from circuitproof.programs.meaning import row
 from circuitproof.programs.text import parse
 from hand_models import circuit_of
@@ -55,9 +56,10 @@ def test_dead_edges_read_nothing():
     assert found[Head(0, 0), Side.OUTPUT] == frozenset()
 
 
-def slowly_reached(circuit, programs, prompt, interface) -> bool:
+def slowly_reached(circuit, programs, prompt, interface, position) -> bool:
     """Say whether a perturbation is on some path, by following every path forward."""
-    perturbed = {(interface.node, interface.side, place) for place in interface.places(len(prompt))}
+    span = read_span(len(prompt), position, Mask.CAUSAL)
+    perturbed = {(interface.node, interface.side, place) for place in interface.places(span)}
     moved = True
     while moved:
         after = set(perturbed)
@@ -73,7 +75,7 @@ def slowly_reached(circuit, programs, prompt, interface) -> bool:
                     if node not in programs or place in dict(row(programs[node], prompt, query))
                 }
         moved, perturbed = after != perturbed, after
-    return (LOGITS, Side.INPUT, len(prompt) - 1) in perturbed
+    return (LOGITS, Side.INPUT, span.decided) in perturbed
 
 
 @pytest.mark.parametrize("kept", [{}, {Head(0, 0): FIVES}, {Head(0, 0): ELSEWHERE, Head(1, 0): FIRST}])
@@ -85,8 +87,10 @@ def test_following_the_paths_forward_says_the_same(kept):
         for (node, side), positions in product(places, [Span.LAST, Span.ALL, (0,), (1,)]):
             interface = at(node, side, positions)
             for prompt in product((1, 5), repeat=3):
-                reached = slowly_reached(circuit, kept, prompt, interface)
-                assert unreached(interface, circuit, kept, [prompt]) == (not reached)
+                for position in (-1, 0, -2):
+                    reached = slowly_reached(circuit, kept, prompt, interface, position)
+                    found = unreached(interface, circuit, kept, [prompt], position=position)
+                    assert found == (not reached)
 
 
 def test_the_final_residual_reaches_every_prompt_without_a_look():

@@ -132,6 +132,7 @@ def test_a_configuration_comes_back():
         ({"attention_scale": Fraction(1, 2)}, "scaled by 1/2"),
         ({"biases": False}, "no biases"),
         ({"logit_bias": True}, "logits have a bias"),
+        ({"outputs": 3, "tied": False}, "it has 3 outputs, want one for each token"),
     ],
 )
 def test_a_model_that_is_no_gpt2_is_not_written_as_one(changes, sentence):

@@ -21,6 +21,7 @@ with_reference = pytest.mark.skipif(
     not (REFERENCE / "grokking").is_dir(),
     reason="the public models are not beside the project (../shared/reference)",
 )
+LAST_OF_ONE = "at the last position of one layer it makes no difference; decide nowhere else"
 ROTARY = {"positional_embedding_type": "rotary", "rotary_dim": 4, "rotary_base": 100, "d_head": 6}
 
 
@@ -86,7 +87,7 @@ def test_the_layout_before_it_is_known_by_its_shapes(tmp_path):
     found = imported(tmp_path, {"original": settings, "layout": "W_E [d_model, vocab]"}, to_grokking(state))
     assert agree(our_logits(tmp_path / "model"), torch.from_numpy(lens_logits(state, config, TOKENS)))
     assert found.notes == (
-        "whether attention has a mask makes no difference: one layer, decided at the last position",
+        f"whether attention has a mask is not said: {LAST_OF_ONE}",
         "biases that it does not have are zeros",
         "not read of its configuration: lr",
     )
@@ -116,18 +117,15 @@ def test_stored_tables_of_positions_are_taken_as_they_are(tmp_path):
 
 
 @pytest.mark.parametrize("predicted", [6, 12])
-def test_tokens_that_are_only_read_or_only_predicted_have_rows_of_their_own(tmp_path, predicted):
-    """What is never predicted never wins; what is never read is embedded as zero."""
+def test_a_model_of_other_outputs_than_tokens_keeps_both(tmp_path, predicted):
+    """A classifier has fewer logits than tokens, another one more; no row is made up."""
     config = {**CONFIG, "d_vocab_out": predicted}
     state = lens_state(config)
     found = imported(tmp_path, config, state)
     ours, wanted = our_logits(tmp_path / "model"), torch.from_numpy(lens_logits(state, config, TOKENS))
-    assert agree(ours[:, :predicted], wanted)
-    assert torch.equal(ours[:, predicted:], torch.full((5, max(0, 9 - predicted)), -(2.0**100)).double())
-    which = (
-        "tokens from 6 on are read and never" if predicted < 9 else "tokens from 9 on are predicted and never"
-    )
-    assert any(note.startswith(which) for note in found.notes)
+    assert agree(ours, wanted)
+    assert found.declaration.architecture.outputs == predicted
+    assert f"it has {predicted} outputs and 9 tokens: no output is taken for a token" in found.notes
 
 
 def test_folded_norms_lacking_biases_and_unread_keys_are_named(tmp_path):
@@ -193,6 +191,110 @@ def test_a_live_model_is_the_same_as_its_file(tmp_path):
         from_live(state, tmp_path / "alone")
 
 
+DUMPED = {
+    "model_name": "custom",
+    "seed": 42,
+    "device": "cuda",
+    "n_devices": 1,
+    "dtype": "torch.float32",
+    "use_attn_result": False,
+    "use_split_qkv_input": True,
+    "use_hook_mlp_in": True,
+    "use_attn_in": False,
+    "use_qk_norm": False,
+    "use_local_attn": False,
+    "window_size": None,
+    "attn_types": None,
+    "ungroup_grouped_query_attention": False,
+    "original_architecture": None,
+    "from_checkpoint": False,
+    "checkpoint_index": None,
+    "checkpoint_label_type": None,
+    "checkpoint_value": None,
+    "tokenizer_name": None,
+    "init_mode": "gpt2",
+    "initializer_range": 0.3,
+    "init_weights": True,
+    "scale_attn_by_inverse_layer_idx": False,
+    "final_rms": False,
+    "parallel_attn_mlp": False,
+    "rotary_dim": None,
+    "n_params": 288,
+    "use_hook_tokens": True,
+    "gated_mlp": False,
+    "default_prepend_bos": True,
+    "tokenizer_prepends_bos": None,
+    "n_key_value_heads": None,
+    "post_embedding_ln": False,
+    "rotary_base": 10000,
+    "rotary_base_local": None,
+    "rotary_scaling_factor": 1.0,
+    "trust_remote_code": False,
+    "rotary_adjacent_pairs": False,
+    "load_in_4bit": False,
+    "num_experts": None,
+    "experts_per_token": None,
+    "norm_topk_prob": False,
+    "relative_attention_max_distance": None,
+    "relative_attention_num_buckets": None,
+    "decoder_start_token_id": None,
+    "tie_word_embeddings": False,
+    "attn_scores_soft_cap": -1.0,
+    "use_normalization_before_and_after": False,
+    "output_logits_soft_cap": -1.0,
+    "use_NTK_by_parts_rope": False,
+    "NTK_by_parts_low_freq_factor": 1.0,
+    "NTK_original_ctx_len": 8192,
+    "NTK_by_parts_high_freq_factor": 4.0,
+    "NTK_by_parts_factor": 8.0,
+    "use_yarn_rope": False,
+    "yarn_factor": 1.0,
+    "yarn_attention_factor": 1.0,
+    "yarn_beta_fast": 32.0,
+    "yarn_beta_slow": 1.0,
+    "yarn_original_max_position_embeddings": 4096,
+    "layer_norm_folding": False,
+    "uses_rms_norm": False,
+}
+"""What `cfg.to_dict()` writes beside what decides, in versions 1 to 3."""
+ATTENTION = {"attn_only": True, "d_mlp": None, "act_fn": None}
+KINDS = {
+    "sorted list": {**ATTENTION, "n_layers": 1, "normalization_type": "LN", "attn_scale": 2.0},
+    "first unique character": {**ATTENTION, "normalization_type": None, "d_vocab_out": 7},
+    "sum": {**ATTENTION, "n_layers": 3, "normalization_type": "LNPre"},
+    "caesar cipher": {**ATTENTION, "n_layers": 1, "attention_dir": "bidirectional", "d_vocab_out": 5},
+    "palindromes": {"act_fn": "relu", "attention_dir": "bidirectional", "d_vocab_out": 2, "n_layers": 2},
+    "trigrams": {"act_fn": "relu", "normalization_type": None, "n_layers": 1, "d_vocab_out": 9},
+    "four layers": {**ATTENTION, "n_layers": 4, "normalization_type": "LNPre", **ROTARY},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_of_algorithmic_challenges_come_in_with_all_that_people_dump(tmp_path, kind):
+    """Of the kinds that are published: nothing is left unread, and logits are theirs at every position."""
+    config = {**CONFIG, **DUMPED, **KINDS[kind]}
+    state = lens_state(config)
+    found = imported(tmp_path, config, {f"_orig_mod.{name}": one for name, one in state.items()})
+    wanted = torch.from_numpy(lens_logits(state, config, TOKENS))
+    assert agree(our_logits(tmp_path / "model"), wanted)
+    assert not [note for note in found.notes if "not read" in note]
+
+
+def test_one_layer_without_a_mask_has_none(tmp_path):
+    """What is decided elsewhere than at the end shows the difference."""
+    config = {**CONFIG, "n_layers": 1, "attention_dir": "bidirectional"}
+    state = lens_state(config)
+    imported(tmp_path, config, state)
+    wanted = torch.from_numpy(lens_logits(state, config, TOKENS))
+    assert agree(our_logits(tmp_path / "model")[0], wanted[0])
+
+
+def test_a_shorter_constant_of_gelu_is_named(tmp_path):
+    """In the tenth digit it is another function."""
+    found = imported(tmp_path, {**CONFIG, "act_fn": "gelu_fast"}, lens_state())
+    assert any(note.startswith("gelu_fast is taken for gelu_new") for note in found.notes)
+
+
 def test_a_file_may_have_its_configuration_elsewhere(tmp_path):
     """One safetensors file, one JSON file."""
     save_file(lens_state(), tmp_path / "mine.safetensors")
@@ -219,6 +321,12 @@ def test_a_file_may_have_its_configuration_elsewhere(tmp_path):
         ({"n_key_value_heads": 1}, "n_key_value_heads is 1, want 2: grouped queries"),
         ({"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx is true, want false"),
         ({"attn_coeff": 0.5}, "attn_coeff is 1/2, want 1"),
+        ({"rotary_scaling_factor": 8.0}, "rotary_scaling_factor is 8, want 1: stretched positions"),
+        ({"use_yarn_rope": True}, "use_yarn_rope is True, want it off"),
+        ({"use_another_attention": True}, "use_another_attention is True, and what it changes is not"),
+        ({"final_rms": True}, "final_rms is True, want it off"),
+        ({"post_embedding_ln": True}, "post_embedding_ln is True, want it off"),
+        ({"use_local_attn": True, "attn_types": ["local"] * 2}, "use_local_attn is True, want it off"),
         ({"d_mlp": 8}, "d_mlp is 8, the tensors have 7"),
         ({"n_layers": 3}, "n_layers is 3, the tensors have 2"),
         ({"attn_only": True}, "attn_only is true, but there are MLPs among the tensors"),

@@ -104,7 +104,7 @@ def test_a_property_is_claimed_once(properties):
 def test_a_candidate_outside_the_vocabulary_is_refused():
     """The output embedding has no row for it."""
     task = replace(ADDER_TASK, candidates=(0, 1, 5), alphabet=Alphabet(tuple("abcdef")))
-    with pytest.raises(InputError, match="speaks of token 5, which is not in the model's 5 tokens"):
+    with pytest.raises(InputError, match="has candidate 5, and the model has outputs 0 to 4 only"):
         claim(task=task)
 
 

@@ -253,6 +253,7 @@ ORDER = (
     Plain.DECISION,
     Plain.UNEDGED,
     Plain.WHOLE,
+    Plain.NO_EDGES,
     Tied,
     Plain.SAME_LOGITS,
     SharedBias,
@@ -276,10 +277,10 @@ ALLOWED = {
     Kind.ROBUSTNESS: {Plain.DECISION, Plain.UNEDGED, Unreached},
     Kind.FAITHFULNESS: {Plain.DECISION, Plain.UNEDGED, Plain.WHOLE, Tied},
     Kind.AGREEMENT: {Plain.DECISION, Plain.UNEDGED, Plain.SAME_LOGITS},
-    Kind.ACCURACY: {ConstantScore},
+    Kind.ACCURACY: {ConstantScore, Plain.UNEDGED},
     Kind.LOSS: set(),
     Kind.LOGIT_DIFFERENCE: set(),
-    Kind.RECOVERED_DIFFERENCE: {Plain.WHOLE, LeftOut},
+    Kind.RECOVERED_DIFFERENCE: {Plain.WHOLE, Plain.NO_EDGES, LeftOut},
     Kind.LESION_IDENTITY: {Plain.NO_PROGRAM, OfBase},
 }
 OF_ABLATION = {SingleMean, OwnPartner, Plain.AS_MODEL}

@@ -85,3 +85,16 @@ def test_names_can_be_the_models(tmp_path):
     assert (task.alphabet, task.domain.prompts) == (TOY, ((5, 6), (6, 6)))
     with pytest.raises(InputError, match="there is no model here that names its tokens; list the names"):
         load_task(str(tmp_path / "task.toml"))
+
+
+@pytest.mark.parametrize(
+    ("key", "how"),
+    [("position = 0", "at position 0"), ('outputs = ["A", "B"]', "by outputs that are no tokens")],
+)
+def test_what_is_trained_here_is_asked_for_a_token_at_the_end(tmp_path, key, how):
+    """The laboratory reads nothing else, and would decide something else than the task says."""
+    keys = f'name = "x"\n{key}\nalphabet = ["A", "B"]\nprompts = ["A B", "B B"]\n'
+    (tmp_path / "task.toml").write_text(f'{keys}answers = ["A", "B"]\nclasses = [0, 1]')
+    with pytest.raises(InputError, match=f"task 'x' is decided {how}, and here only a token at the end"):
+        load_listed_task(str(tmp_path / "task.toml"))
+    assert load_task(str(tmp_path / "task.toml")).size == 2

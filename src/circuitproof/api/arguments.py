@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from math import inf
 from pathlib import Path
@@ -13,7 +14,8 @@ from typing import cast as trust
 from circuitproof.errors import InputError
 from circuitproof.extras import missing
 from circuitproof.files.reading import Fields
-from circuitproof.proof.effort import UNHURRIED, Pace
+from circuitproof.proof.effort import UNHURRIED, Effort, Pace
+from circuitproof.workers import Division, Serial, workers_of
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -76,6 +78,18 @@ def paced(deadline: float | None, progress: Progress | None) -> Pace:
         raise InputError(f"progress is {_found(progress)}, want a function of what, done and total")
     end = inf if deadline is None else time.monotonic() + deadline
     return Pace(end, time.monotonic, progress or UNHURRIED.hear)
+
+
+def workers_at(jobs: int, cluster: str | None) -> Division:
+    """Return who does the work: this process, several of them, or a cluster."""
+    count = typed("jobs", jobs, int, "a whole number")
+    return workers_of(count, None if cluster is None else typed("cluster", cluster, str, "HOST:PORT"))
+
+
+def divided(effort: Effort, jobs: int, cluster: str | None) -> Effort:
+    """Return the effort with its work divided, where that is asked for."""
+    asked = workers_at(jobs, cluster)
+    return effort if isinstance(asked, Serial) else replace(effort, workers=asked)
 
 
 @contextmanager

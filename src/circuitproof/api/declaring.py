@@ -119,6 +119,8 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
     slots: Mapping[str, Sequence[str]] | None = None,
     templates: Sequence[Mapping[str, object]] | None = None,
     candidates: Sequence[str | int] | None = None,
+    outputs: Sequence[str] | None = None,
+    position: int | None = None,
     pattern: str | None = None,
     vocabulary: int | None = None,
     sets: Mapping[str, Sequence[str | int]] | None = None,
@@ -129,7 +131,8 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
     The arguments are the keys of a task file (docs/tasks.md, docs/patterns.md) and are read by the same
     reader. The names of tokens are the `alphabet`, or those of the `model`; with `alphabet="text"` prompts
     and answers are plain text, which the model's tokenizer reads. On a pattern, `answers` maps openers to
-    answers; `answer` is a rule over the sequence (`"maximum"`) in its place.
+    answers; `answer` is a rule over the sequence (`"maximum"`) in its place. `outputs` names what is answered
+    where that is no token; `position` is where prompts are decided.
     """
     opened = None if model is None else model_at(model)
     keys: dict[str, object] = {
@@ -143,6 +146,8 @@ def declare_task(  # noqa: PLR0913  # the keys of a task file
         "slots": slots,
         "templates": templates,
         "candidates": candidates,
+        "outputs": outputs,
+        "position": position,
         "pattern": pattern,
         "vocabulary": vocabulary,
         "sets": sets,

@@ -3,7 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from circuitproof.api.arguments import PathLike, Progress, choice, needing_extras, paced, path_of, place_of
+from circuitproof.api.arguments import (
+    PathLike,
+    Progress,
+    choice,
+    needing_extras,
+    paced,
+    path_of,
+    place_of,
+    workers_at,
+)
 from circuitproof.api.declaring import AnyModel, AnyTask, Model, load_model, model_at, task_at
 from circuitproof.api.showing import show_as
 from circuitproof.circuits.ablation_asked import AskedAblation
@@ -28,6 +37,8 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
     thresholds: Sequence[float] | None = None,
     ablation: AskedAblation = None,
     device: str = DeviceChoice.CPU,
+    jobs: int = 1,
+    cluster: str | None = None,
     deadline: float | None = None,
     progress: Progress | None = None,
     out: PathLike | None = None,
@@ -37,7 +48,8 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
     What is found has the chosen `circuit` and all candidates. `granularity` is what is removed at once: an
     edge between two nodes ("head"), all between two blocks, or one into a query, key or value ("port");
     `ablation` is what cut edges carry, as for `verify`. `device` is where torch computes: "cpu",
-    "cuda", "mps" or "auto". `out` is a file for the circuit.
+    "cuda", "mps" or "auto"; with `jobs` or a `cluster`, as for `verify`, each threshold is looked at by
+    itself. `out` is a file for the circuit.
     """
     from circuitproof.find.extracted import extraction_said
     from circuitproof.find.extraction import THRESHOLDS, Extraction, ExtractionMethod
@@ -53,11 +65,14 @@ def extract(  # noqa: PLR0913  # a method has these parts, each recorded
         thresholds=tuple(THRESHOLDS if thresholds is None else thresholds),
     )
     where = device_of(choice("device", device, DeviceChoice))
+    workers = workers_at(jobs, cluster)
     path, place = model_at(model).path, place_of(out)
     show_as(Extraction, extraction_said)
     with claimed(place):
         pace = paced(deadline, progress)
-        return find(path, task_at(task), method, place, pace, ablation=ablation, device=where)
+        return find(
+            path, task_at(task), method, place, pace, ablation=ablation, device=where, workers=workers
+        )
 
 
 @needing_extras("import_hf")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from circuitproof.api.arguments import PathLike, listed, paced, path_of, place_of
+from circuitproof.api.arguments import PathLike, listed, paced, path_of, place_of, typed
 from circuitproof.api.checking import AnyBundle, bundle_path
 from circuitproof.api.declaring import AnyCircuit, AnyModel, circuit_at, model_at
 from circuitproof.api.showing import show_as
@@ -70,15 +70,16 @@ def explain(
     )
 
 
-def logits(
+def logits(  # noqa: PLR0913  # what is asked, of what, where and how precisely
     model: AnyModel,
     prompts: str | Sequence[int] | Sequence[str | Sequence[Spelled]],
     circuit: AnyCircuit | None = None,
     candidates: Sequence[Spelled] | None = None,
     *,
+    position: int = -1,
     precision: int = 512,
 ) -> Logits:
-    """Give the logits of some tokens, or of all, after the last token of each prompt.
+    """Give the logits of some tokens, or of all, after the last token of each prompt, or at a `position`.
 
     A text, or a list of numbers, is one prompt; a list of texts or of lists is several. The model's tokenizer
     reads the text; where there is none, a text is names or numbers of tokens between blanks. A candidate is a
@@ -93,9 +94,9 @@ def logits(
     asked = (
         None if candidates is None else listed("candidates", candidates, "a list of tokens such as [9, 10]")
     )
-    return find_logits(
-        model_at(model).frozen, _several(prompts), circuit_at(circuit), asked, Effort(precision=precision)
-    )
+    place, tried = typed("position", position, int, "a whole number"), Effort(precision=precision)
+    frozen, chosen = model_at(model).frozen, circuit_at(circuit)
+    return find_logits(frozen, _several(prompts), chosen, asked, tried, position=place)
 
 
 def _several(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from circuitproof.api.arguments import PathLike, Progress, choice, listed, paced, place_of, typed
+from circuitproof.api.arguments import PathLike, Progress, choice, divided, listed, paced, place_of, typed
 from circuitproof.api.declaring import AnyCircuit, AnyModel, AnyTask, circuit_at, model_at, task_at
 from circuitproof.api.showing import show_as
 from circuitproof.circuits.ablation_asked import AskedAblation
@@ -38,6 +38,7 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     properties: Sequence[str] = (),
     bounds: Sequence[str] = (),
     candidates: str | None = None,
+    position: int | None = None,
     ablation: AskedAblation = None,
     agrees_with: AnyCircuit | None = None,
     epsilon: Fraction | str | int | None = None,
@@ -45,6 +46,8 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     positions: str = "last",
     effort: Effort | None = None,
     limits: bool = False,
+    jobs: int = 1,
+    cluster: str | None = None,
     measure_floats: bool = False,
     device: str = DeviceChoice.CPU,
     deadline: float | None = None,
@@ -63,11 +66,13 @@ def verify(  # noqa: PLR0913  # a claim has these parts
     `epsilon` or a circuit. Without a `circuit`, all edges are kept. `out` is a new folder for a bundle;
     `detached` leaves the weights out of it, and whoever checks it gives the model.
 
-    `candidates="all"` lets every token be the answer, in place of the task's candidates.
+    `candidates="all"` lets every token be the answer, in place of the task's candidates;
+    `position` decides elsewhere than the task says, from the start of a prompt, or if negative from its end.
     `ablation` is "zero", "mean", "mean-all", what `cp.mean` or `cp.counterfactual` returns, or a file;
     `epsilon` a Fraction, an int or such as "1/100"; `at` a place such as "mlp 0 output"; `positions` "last",
     "all" or such as "0,3". `effort` and `deadline` (seconds) bound the search; `limits` asks which part of a
-    pattern is proved; `measure_floats` runs torch too, on a `device` as in `extract`.
+    pattern is proved; `measure_floats` runs torch too, on a `device` as in `extract`. A list is divided among
+    `jobs` processes, or a Ray `cluster` whose head has this address, "HOST:PORT"; what is found is the same.
 
     Refuted and undecided are answers. Errors are a `CircuitproofError`: `InputError`, `DeclarationError`,
     `NotExactError` (no exact value where one is wanted), `NumericError` (NaN weights) or `OutputError`.
@@ -84,11 +89,14 @@ def verify(  # noqa: PLR0913  # a claim has these parts
         ablation=ablation,
         properties=_properties(properties, epsilon, agrees_with, opened, bounds),
         candidates=None if candidates is None else choice("candidates", candidates, AskedCandidates),
+        position=None if position is None else typed("position", position, int, "a whole number"),
         place=_perturbed(at, positions),
-        effort=_effort(effort, Effort()),
+        effort=divided(_effort(effort, Effort()), jobs, cluster),
         find_limits=limits,
         is_detached=detached,
-        only_of_lists=("--measure-floats",) if measure_floats else (),
+        only_of_lists=_only_of_lists(
+            measure_floats=measure_floats, jobs=jobs > 1, cluster=cluster is not None
+        ),
     )
     return _answered(request.at(paced(deadline, progress)), place_of(out), measured_on)
 
@@ -99,6 +107,11 @@ def _measured_on(device: str, *, measures: bool) -> Device | None:
     if device != DeviceChoice.CPU and not measures:
         raise InputError("device does nothing without measure_floats; leave it out")
     return where if measures else None
+
+
+def _only_of_lists(**asked: bool) -> tuple[str, ...]:
+    """Return the options that are given and do nothing over a pattern."""
+    return tuple(f"--{name.replace('_', '-')}" for name, is_given in asked.items() if is_given)
 
 
 def _properties(
@@ -168,6 +181,8 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
     most: int | None = None,
     budget: int = 5_000,
     precision: int = 512,
+    jobs: int = 1,
+    cluster: str | None = None,
     deadline: float | None = None,
     progress: Progress | None = None,
     out: PathLike | None = None,
@@ -177,7 +192,8 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
     Sizes are tried upwards as long as no size has more than `budget` circuits, up to `most` edges if that is
     given. With a `circuit` the search is among its edges alone. With `granularity` "port" the edges into a
     head's query, keys and values are three; `ablation` is what cut edges carry, as for `verify`; `precision`
-    is the most bits that logits are enclosed with. `out` is a new directory for the bundle.
+    is the most bits that logits are enclosed with; `jobs` and `cluster` are as for `verify`. `out` is a new
+    directory for the bundle.
 
     Returns `Minimality`: `verdict`, `search.minimum`, which are the circuits, `search.refuted_below`, the
     proved lower bound, and `search.ended_by`, what ended a search that found none.
@@ -193,5 +209,5 @@ def minimal(  # noqa: PLR0913  # a search has these bounds
         if bound is not None and typed(name, bound, int, "a whole number") < 1:
             raise InputError(f"{name} is {bound}, want at least 1")
     with claimed(place):
-        tried = Effort(precision=precision, pace=paced(deadline, progress))
+        tried = divided(Effort(precision=precision, pace=paced(deadline, progress)), jobs, cluster)
         return find_minimum(opened, asked, most=most, budget=budget, out=place, space=space, effort=tried)

@@ -1,7 +1,8 @@
 """Writing a bundle: everything that anyone needs to check the answers, and nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 from circuitproof.bundle.numbered import Numbering
@@ -12,6 +13,7 @@ from circuitproof.files.sealed import write_sealed
 from circuitproof.models.declaration import programs_to_json
 from circuitproof.proof.arithmetic import precision_to_json
 from circuitproof.proof.claim import Claim
+from circuitproof.proof.fold import Fold
 from circuitproof.proof.verdict import Answer, Battery
 
 CLAIM = "claim.json"
@@ -21,6 +23,8 @@ CERTIFICATE = "certificate.json"
 CLAIM_FORMAT = "circuitproof claim 3"
 _DETACHED = "detached"
 CERTIFICATE_FORMAT = "circuitproof certificate 3"
+_LONG_ROW, _MOST_LONG = 1 << 12, 1 << 22
+"""A row of logits of more bytes is long; where long ones are more bytes together, digests stand for them."""
 
 
 def write_bundle(path: Path, battery: Battery, *, is_detached: bool = False) -> None:
@@ -55,11 +59,42 @@ def bundle_files(battery: Battery, *, is_detached: bool = False) -> Mapping[str,
         "format": CERTIFICATE_FORMAT,
         "claim": str(digest_bytes(stated)),
         **precision_to_json(claim.arithmetic),
-        "folds": [[write_rational(logit) for logit in fold.row.fractions()] for fold in numbers.folds],
+        "folds": _folds_to_json(numbers.folds),
         "answers": answers,
     }
     files = {CLAIM: stated, DOMAIN: listed, CERTIFICATE: canonical_json(certificate)}
     return files if is_detached else {**files, WEIGHTS: safetensors_bytes(claim.frozen.file, chosen)}
+
+
+def _folds_to_json(folds: Collection[Fold]) -> list[Json]:
+    """Return rows of logits, or the digests of those that are long, where these would take much room.
+
+    Whoever checks computes the rows in any case.
+    """
+    is_much = any(room > _MOST_LONG for room in accumulate(long_rows(folds)))
+    return [_in_short(row) if is_much else row for row in map(_row_to_json, folds)]
+
+
+def long_rows(folds: Iterable[Fold]) -> Iterator[int]:
+    """Return how many bytes each long row takes where it is written out."""
+    sizes = (len(canonical_json(_row_to_json(fold))) for fold in folds if _may_be_long(fold))
+    return (size for size in sizes if size > _LONG_ROW)
+
+
+def _may_be_long(fold: Fold) -> bool:
+    """Say whether a row may be long: a number of n bits has less than n/3 + 1 digits, and a few signs."""
+    numbers, denominator = fold.row.numbers, fold.row.denominator
+    bits = max(max(numbers).bit_length(), min(numbers).bit_length()) + denominator.bit_length()
+    return len(numbers) * (bits // 3 + 8) > _LONG_ROW
+
+
+def _row_to_json(fold: Fold) -> list[Json]:
+    return [write_rational(logit) for logit in fold.row.fractions()]
+
+
+def _in_short(row: list[Json]) -> Json:
+    spelled = canonical_json(row)
+    return str(digest_bytes(spelled)) if len(spelled) > _LONG_ROW else row
 
 
 def _answer_to_json(answer: Answer, numbers: Numbering) -> Json:

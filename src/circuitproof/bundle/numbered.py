@@ -9,6 +9,7 @@ from circuitproof.files.canonical import Json
 from circuitproof.files.reading import write_rational
 from circuitproof.models.declaration import head_key
 from circuitproof.proof.evidence import (
+    BoxWeights,
     ByKey,
     ByLabel,
     ByLength,
@@ -17,7 +18,6 @@ from circuitproof.proof.evidence import (
     Cases,
     CaseSplit,
     CircuitSplit,
-    Cut,
     CutTree,
     EdgeSplit,
     EnclosureLeaf,
@@ -32,11 +32,11 @@ from circuitproof.proof.evidence import (
     OneTensor,
     Open,
     PromptSplit,
+    RatioCut,
     Replay,
     Replayed,
     Settled,
     TensorSplit,
-    Weights,
     logits_of,
 )
 from circuitproof.proof.fold import Fold
@@ -161,9 +161,9 @@ def _unnumbered(evidence: TensorSplit | OneTensor | Evaluated | Open) -> Json:
 
 def _tree_to_json(tree: CutTree) -> Json:
     match tree:
-        case Weights(numbers):
+        case BoxWeights(numbers):
             return list(numbers)
-        case Cut(head, at, parts):
+        case RatioCut(head, at, parts):
             return {"head": head_key(head), "at": list(at), "parts": [_tree_to_json(part) for part in parts]}
         case _:
             assert_never(tree)

@@ -12,7 +12,7 @@ from circuitproof.bundle.files import CERTIFICATE, CLAIM, DOMAIN, WEIGHTS
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.spelling import parse_circuit
 from circuitproof.errors import InputError
-from circuitproof.files.codec import Codec
+from circuitproof.files.codec import Codec, Whole
 from circuitproof.files.reading import Fields, parse_json
 from circuitproof.forward.frozen import Frozen, WeightFile, parse_weights
 from circuitproof.models.architecture import Shapes, read_architecture
@@ -21,7 +21,7 @@ from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, EnclosedNumber
 from circuitproof.proof.properties.catalogue import read_property
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.verdict import Verdict
-from circuitproof.tasks.domain import Domain, read_domain
+from circuitproof.tasks.domain import LAST, Domain, read_domain
 from circuitproof.tasks.names import TokenNames
 from circuitproof.tasks.patterns import Pattern, read_pattern
 from circuitproof.tasks.rules import AnswerRule, RelationRule
@@ -60,6 +60,13 @@ class AskedTask:
     candidates: tuple[int, ...]
     answer: AnswerRule
     relation: RelationRule
+    outputs: TokenNames | None = None
+    """The names of candidates and answers, where they are no tokens."""
+    position: Whole = LAST
+
+    @property
+    def answer_names(self) -> TokenNames:
+        return self.names if self.outputs is None else self.outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,7 @@ class OpenedBundle:
     pattern: Pattern | None
     answers: tuple[Answered, ...]
     folds: tuple[tuple[Fraction, ...], ...]
-    """Rows of exact logits, to which evidence refers by number."""
+    """Rows of exact logits, to which evidence refers by number; none of a bundle that was not judged."""
     precision: int | None
     """How precisely logits are enclosed, in bits; nothing where they are exact."""
 
@@ -94,8 +101,13 @@ class OpenedBundle:
         return EXACT if self.precision is None else EnclosedNumbers(self.precision, most=self.precision)
 
 
-def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:
-    """Read a bundle from the very bytes that the checker has judged, whatever the path holds by now."""
+def open_bundle(
+    path: Path, files: Mapping[str, bytes], folds: tuple[tuple[Fraction, ...], ...] = ()
+) -> OpenedBundle:
+    """Read a bundle from the very bytes that the checker has judged, whatever the path holds by now.
+
+    Its rows of exact logits are those that the checker computed: a certificate may hold their digests alone.
+    """
     claim, asked, certificate = (
         Fields(parse_json(files[name], str(path / name)), str(path / name))
         for name in (CLAIM, DOMAIN, CERTIFICATE)
@@ -104,18 +116,20 @@ def open_bundle(path: Path, files: Mapping[str, bytes]) -> OpenedBundle:
     programs = read_program_lines(claim.fields("programs"), architecture)
     circuit = parse_circuit(claim.value("circuit"), claim.path("circuit"), architecture.graph)
     answers = certificate.each("answers", lambda one: _read_answer(one, circuit))
+    task = _read_task(claim.fields("task"))
     return OpenedBundle(
         path,
         Frozen(
             Declaration(architecture, programs, None),
             _read_weights(parse_weights(path / WEIGHTS, files[WEIGHTS]), claim),
+            position=task.position,
         ),
         circuit,
-        _read_task(claim.fields("task")),
+        task,
         read_domain(asked),
         read_pattern(asked) if asked.has("pattern") else None,
         answers,
-        tuple(tuple(map(Fraction, row)) for row in certificate.text_rows("folds")),
+        folds,
         certificate.integer("precision") if certificate.has("precision") else None,
     )
 
@@ -133,9 +147,12 @@ def _read_weights(file: WeightFile, claim: Fields) -> KeptWeights:
 
 
 def _read_task(fields: Fields) -> AskedTask:
-    names = fields.fields("names")
-    named = {int(token): names.text(token) for token in names.keys()}  # noqa: SIM118  # Fields is not a mapping
-    return Codec().record(AskedTask, fields, names=TokenNames(named))
+    outputs = _read_names(fields.fields("outputs")) if fields.has("outputs") else None
+    return Codec().record(AskedTask, fields, names=_read_names(fields.fields("names")), outputs=outputs)
+
+
+def _read_names(names: Fields) -> TokenNames:
+    return TokenNames({int(token): names.text(token) for token in names.keys()})  # noqa: SIM118  # Fields is not a mapping
 
 
 def _read_answer(fields: Fields, circuit: Circuit) -> Answered:

@@ -2,9 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import repeat
 from pathlib import Path
 
 from circuitproof.claims.file import ClaimsFile
@@ -26,6 +24,7 @@ from circuitproof.proof.verdict import Verdict
 from circuitproof.tasks.loading import load_task
 from circuitproof.tasks.task import Task
 from circuitproof.verbs.checker import declared, run_checker
+from circuitproof.workers import SERIAL, Cluster, Division, mapped
 from circuitproof_check.main import UNHELD, Outcome, Report
 
 _UNHELD = "its bundle holds no weights: say where the model is, --where NAME=DIR"
@@ -118,6 +117,7 @@ class CheckedClaim:
             "prove_seconds": self.record.seconds,
             "check_seconds": self.seconds,
             "bytes": self.size,
+            "floats": to_json(self.record.floats),
         }
 
 
@@ -148,20 +148,20 @@ def check_claims(
     file: ClaimsFile,
     folder: Path,
     *,
-    jobs: int = 1,
+    workers: Division = SERIAL,
     has_models: bool = True,
     hear: Callable[[str, int, int], None],
 ) -> tuple[CheckedClaim | UnprovedClaim, ...]:
     """Judge the bundle of every claim of a file in `folder`, several at a time.
 
     Without models, bundles are compared with claims, tasks and circuits alone, and so is a bundle whose model
-    is not at hand.
+    is not at hand. The bundles are on this machine, so no cluster is asked.
     """
+    here = SERIAL if isinstance(workers, Cluster) else workers
     proofs = proofs_in(folder, file)
     tasks = [_task(proof.claim, has_models=has_models) for proof in proofs]
-    with ThreadPoolExecutor(jobs) as pool:
-        found = pool.map(_check, proofs, tasks, repeat(has_models))
-        return tuple(_heard(found, len(proofs), hear))
+    parts = list(zip(proofs, tasks, strict=True))
+    return tuple(_heard(mapped(check_one, has_models, parts, here), len(proofs), hear))
 
 
 def _task(claim: StatedClaim, *, has_models: bool) -> Task:
@@ -179,7 +179,9 @@ def _heard(
         yield one
 
 
-def _check(proof: ProofFolder, task: Task, has_models: bool) -> CheckedClaim | UnprovedClaim:  # noqa: FBT001  # given by a map
+def check_one(has_models: bool, part: tuple[ProofFolder, Task]) -> CheckedClaim | UnprovedClaim:  # noqa: FBT001  # given by a map
+    """Let the checker judge one bundle."""
+    proof, task = part
     if not proof.is_there:
         return UnprovedClaim(proof.claim, proof.bundle)
     against, base = proof.claim.beside() if has_models else (None, None)

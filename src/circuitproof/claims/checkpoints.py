@@ -14,6 +14,7 @@ from circuitproof.errors import ExitCode, InputError
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import to_json
 from circuitproof.proof.effort import UNHURRIED
+from circuitproof.workers import SERIAL, Division
 
 _NUMBER = re.compile(r"\d+")
 _BROKEN = (ExitCode.FAILURE, ExitCode.INVALID)
@@ -117,17 +118,25 @@ def checkpoints_of(models: Sequence[Path]) -> tuple[Checkpoint, ...]:
 
 
 def claims_on(
-    file: ClaimsFile, folder: Path, hear: Callable[[str, int, int], None] = UNHURRIED.hear, *, jobs: int = 1
+    file: ClaimsFile,
+    folder: Path,
+    hear: Callable[[str, int, int], None] = UNHURRIED.hear,
+    *,
+    workers: Division = SERIAL,
 ) -> ClaimsOnModel:
     """Prove the claims of a file whose model is another one into `folder`, and judge them."""
     assert file.other is not None  # noqa: S101  # the caller names it
-    prove_claims(file, folder, hear, jobs=jobs)
-    found = check_claims(file, folder, jobs=jobs, hear=UNHURRIED.hear)
+    prove_claims(file, folder, hear, workers=workers)
+    found = check_claims(file, folder, workers=workers, hear=UNHURRIED.hear)
     return ClaimsOnModel(file.other.path, Claims(file.name, found))
 
 
 def claims_over(
-    files: Mapping[int, ClaimsFile], folder: Path, hear: Callable[[str, int, int], None], *, jobs: int = 1
+    files: Mapping[int, ClaimsFile],
+    folder: Path,
+    hear: Callable[[str, int, int], None],
+    *,
+    workers: Division = SERIAL,
 ) -> ClaimsOverCheckpoints:
     """Prove and judge the claims of a file at every step; bad input is refused before anything is proved."""
     for file in files.values():
@@ -140,7 +149,7 @@ def claims_over(
         def tell(name: str, done: int, _: int, step: int = step, before: int = before) -> None:
             hear(f"step {step} {name}", before + done, total)
 
-        models.append(claims_on(file, folder / f"{step}", tell, jobs=jobs))
+        models.append(claims_on(file, folder / f"{step}", tell, workers=workers))
     return ClaimsOverCheckpoints(next(iter(files.values())).name, tuple(files), tuple(models))
 
 

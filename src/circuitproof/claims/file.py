@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 from pathlib import Path
 
 from circuitproof.claims.stated import StatedClaim, StatedFewest, StatedModel
@@ -132,6 +133,8 @@ def _read_claim(folder: Path, models: Mapping[str, StatedModel], fields: Fields)
         base=_read_base(models, fields, expected),
         expected=expected,
         is_detached=fields.has("detached") and fields.boolean("detached"),
+        measures_floats=fields.has("measure_floats") and fields.boolean("measure_floats"),
+        position=fields.integer("position", least=-inf) if fields.has("position") else None,
         operations=fields.integer("operations", least=1) if fields.has("operations") else None,
     )
 

@@ -22,6 +22,7 @@ from circuitproof.proof.properties.catalogue import read_property
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.lesion_identity import LesionIdentity
 from circuitproof.proof.verdict import Battery, Verdict
+from circuitproof.verbs.floats import FloatFormat, FloatMeasures, Unmeasured
 
 BUNDLE, RECORD = "bundle", "proved.json"
 _STATED = ("architecture", "programs", "circuit", "task")
@@ -40,6 +41,18 @@ class MetObligations:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """What a claim's circuit decides in one format of floats: measured, and no part of what is proved."""
+
+    format: FloatFormat
+    differing: int
+    """On how many prompts another decision is known."""
+    least_margin: float | None
+    """The smallest lead in floats; none where a logit is infinite or NaN."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class ProofRecord:
     """What proving a claim took, and the prover's verdicts; the bundle beside it has the proof."""
 
@@ -48,16 +61,27 @@ class ProofRecord:
     verdicts: Mapping[str, Verdict]
     counts: Mapping[str, MetObligations] = field(default_factory=dict[str, MetObligations])
     """The prover's count for each property."""
+    floats: tuple[MeasuredRun, ...] = ()
+    """What floats decide, where the claims file asks for that."""
+    unmeasured: str = ""
+    """Why floats could not be measured though that was asked for."""
 
 
-def record_of(battery: Battery, seconds: float) -> ProofRecord:
-    """Return the record of a proof that took so many seconds."""
+def record_of(
+    battery: Battery, seconds: float, floats: FloatMeasures | Unmeasured | None = None
+) -> ProofRecord:
+    """Return the record of a proof that took so many seconds, with what floats make of it."""
     named = {str(answer.prop.kind): answer for answer in battery.answers}
+    runs = floats.runs if isinstance(floats, FloatMeasures) else ()
     return ProofRecord(
         round(seconds, 3),
         battery.cells,
         {kind: answer.verdict for kind, answer in named.items()},
         {kind: MetObligations(answer.met, answer.obligations) for kind, answer in named.items()},
+        tuple(
+            MeasuredRun(run.format, run.differing, run.least_margin, round(run.seconds, 3)) for run in runs
+        ),
+        floats.reason if isinstance(floats, Unmeasured) else "",
     )
 
 

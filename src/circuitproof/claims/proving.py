@@ -1,13 +1,12 @@
 """Proving the claims of a file into a folder: a claim that is finished is skipped, a killed run goes on."""
 
 import shutil
-import signal
-import subprocess
-import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,16 +22,25 @@ from circuitproof.claims.places import (
     record_of,
     refuse_place,
 )
-from circuitproof.errors import ExitCode, InputError
 from circuitproof.files.canonical import Json, write_directory
 from circuitproof.files.codec import to_json
 from circuitproof.files.locked import claimed
 from circuitproof.files.records import write_record
 from circuitproof.proof.battery import prove
 from circuitproof.proof.claim import Claim
+from circuitproof.proof.verdict import Battery
+from circuitproof.verbs.floats import FloatMeasures, Unmeasured
+from circuitproof.workers import SERIAL, Division, Serial, mapped
 
 Hear: TypeAlias = Callable[[str, int, int], None]
 """Is told which claim was proved last, how many are done, and of how many."""
+MeasuresFloats: TypeAlias = Callable[[Battery], FloatMeasures | Unmeasured]
+"""Asks floats what they make of a claim that was answered; torch is not at home here."""
+
+
+def unmeasured(_: Battery) -> Unmeasured:
+    """Say that nobody who has torch was asked."""
+    return Unmeasured("nobody was asked to measure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +65,18 @@ class SettledClaim:
         }
 
 
-def prove_claims(
-    file: ClaimsFile, out: Path, hear: Hear, *, jobs: int = 1, force: bool = False
+def prove_claims(  # noqa: PLR0913  # what is proved, and how
+    file: ClaimsFile,
+    out: Path,
+    hear: Hear,
+    *,
+    workers: Division = SERIAL,
+    force: bool = False,
+    measure: MeasuresFloats = unmeasured,
 ) -> tuple[SettledClaim, ...]:
     """Prove every claim of a file that is not proved in `out` yet; nothing else there is replaced.
 
-    Bad input is refused before anything is proved. Several `jobs` are processes, one for each claim.
+    Bad input is refused before anything is proved. Workers prove a claim each at a time.
     """
     refuse_place(out)
     proofs = proofs_in(out, file)
@@ -78,81 +92,83 @@ def prove_claims(
         done += 1
         hear(proof.claim.name, done, len(proofs))
 
-    if jobs == 1:
+    if isinstance(workers, Serial):
         for proof, claim in asked:
-            prove_one(proof, claim)
+            _prove_here(proof, _asked(proof, claim, measure))
             tell(proof)
     else:
-        _prove_in_processes(file, [proof for proof, _ in asked], jobs, tell, force=force)
+        parts = [(proof, _asked(proof, claim, measure)) for proof, claim in asked]
+        _prove_elsewhere(parts, workers, tell)
     new = {proof.claim.name for proof, _ in asked}
     return tuple(_proved(proof, is_new=proof.claim.name in new) for proof in proofs)
 
 
-def prove_one(proof: ProofFolder, claim: Claim) -> None:
-    """Prove a claim into its folder, which appears whole or not at all; what was there is replaced."""
+@dataclass(frozen=True, slots=True)
+class AskedClaim:
+    """A claim to be proved, how its bundle is written, and who asks floats about it afterwards."""
+
+    claim: Claim
+    is_detached: bool
+    measure: MeasuresFloats | None
+
+
+def _asked(proof: ProofFolder, claim: Claim, measure: MeasuresFloats) -> AskedClaim:
+    stated = proof.claim
+    return AskedClaim(claim, stated.is_detached, measure if stated.measures_floats else None)
+
+
+def _prove_here(proof: ProofFolder, asked: AskedClaim) -> None:
+    with ExitStack() as held:
+        _take(proof, held)
+        write_directory(proof.folder, partial(_prove_into, asked))
+
+
+def _prove_elsewhere(
+    asked: Sequence[tuple[ProofFolder, AskedClaim]], workers: Division, tell: Callable[[ProofFolder], None]
+) -> None:
+    """Let each claim be proved by a worker, and write what it found."""
+    parts = [part for _, part in asked]
+    with ExitStack() as held:
+        for proof, _ in asked:
+            _take(proof, held)
+        found = mapped(prove_away, None, parts, workers)
+        for (proof, _), files in zip(asked, found, strict=True):
+            write_directory(proof.folder, partial(_write, files))
+            tell(proof)
+
+
+def _take(proof: ProofFolder, held: ExitStack) -> None:
+    """Hold the place of a proof, which appears there whole or not at all; what was there is replaced."""
     if proof.folder.exists():
         shutil.rmtree(proof.folder)
-    with claimed(proof.folder):
-        begun = time.perf_counter()
-        battery = prove(claim)
-        seconds = time.perf_counter() - begun
+    held.enter_context(claimed(proof.folder))
 
-        def fill(folder: Path) -> None:
-            write_bundle(folder / BUNDLE, battery, is_detached=proof.claim.is_detached)
-            write_record(folder / RECORD, record_of(battery, seconds))
 
-        write_directory(proof.folder, fill)
+def _prove_into(asked: AskedClaim, folder: Path) -> None:
+    begun = time.perf_counter()
+    battery = prove(asked.claim)
+    seconds = time.perf_counter() - begun
+    floats = None if asked.measure is None else asked.measure(battery)
+    write_bundle(folder / BUNDLE, battery, is_detached=asked.is_detached)
+    write_record(folder / RECORD, record_of(battery, seconds, floats))
+
+
+def prove_away(_nothing: None, part: AskedClaim) -> Mapping[str, bytes]:
+    """Prove a claim in a worker, whose disk may be another one: return the files of its folder."""
+    with tempfile.TemporaryDirectory(prefix="circuitproof-") as name:
+        folder = Path(name)
+        _prove_into(part, folder)
+        files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def _write(files: Mapping[str, bytes], folder: Path) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
 
 
 def _proved(proof: ProofFolder, *, is_new: bool) -> SettledClaim:
     record = proof.record()
     changed = changed_words(proof.claim.expected, record.verdicts, record.counts)
     return SettledClaim(proof.claim.name, record, changed, is_new)
-
-
-def _prove_in_processes(
-    file: ClaimsFile,
-    proofs: Sequence[ProofFolder],
-    jobs: int,
-    tell: Callable[[ProofFolder], None],
-    *,
-    force: bool,
-) -> None:
-    """Let a process of its own prove each claim; where one fails, or the work is ended, all end."""
-    running: list[subprocess.Popen[str]] = []
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        futures = {pool.submit(_prove_apart, file, proof, running, force=force): proof for proof in proofs}
-        for future in as_completed(futures):
-            future.result()
-            tell(futures[future])
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in running:
-            process.send_signal(signal.SIGINT)  # it takes away what it had begun to write
-        pool.shutdown()
-
-
-def _prove_apart(
-    file: ClaimsFile, proof: ProofFolder, running: list[subprocess.Popen[str]], *, force: bool
-) -> None:
-    words = ["claims", "prove", str(file.path), "--out", str(proof.folder.parent), "--only", proof.claim.name]
-    options = [*_models_given(file), *(["--force"] if force else [])]
-    command = [sys.executable, "-P", "-m", "circuitproof", *words, *options]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=pipe, text=True) as process:  # noqa: S603  # this program
-        running.append(process)
-        _, said = process.communicate()
-        running.remove(process)
-    if process.returncode not in (ExitCode.GOOD, ExitCode.REFUTED):
-        reason = said.strip().removeprefix("circuitproof: ") or f"exit code {process.returncode}"
-        raise InputError(reason if proof.claim.name in reason else f"claim {proof.claim.name!r}: {reason}")
-
-
-def _models_given(file: ClaimsFile) -> list[str]:
-    """Return the options by which a command is told of the same models."""
-    placed = [word for name, path in file.given.items() for word in ("--where", f"{name}={path}")]
-    if file.other is None:
-        return placed
-    name = file.other.instead_of
-    return [*placed, "--model", str(file.other.path), *([] if name is None else ["--instead-of", name])]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from circuitproof.claims.checking import CheckedClaim, UnprovedClaim
 from circuitproof.claims.forms import Format
 from circuitproof.claims.page import page_of
-from circuitproof.claims.tables import claims_table, written
+from circuitproof.claims.tables import claims_table, could_run_decide, written
 from circuitproof.errors import ExitCode
 from circuitproof.files.canonical import Json
 
@@ -47,7 +47,14 @@ class Claims:
         yield from self.sentences()
         if self.is_expected:
             yield "every verdict is as expected"
+        yield from self.runs()
         yield from self.uncompared()
+
+    def runs(self) -> Iterator[str]:
+        """Say of each claim whose file asks for it whether a run in floats could decide it."""
+        for one in self.claims:
+            if isinstance(one, CheckedClaim) and (said := could_run_decide(one.record)):
+                yield f"claim {one.claim.name!r}: could a run decide it? {said}"
 
     def table(self, form: Format) -> str:
         """Return the table as the text of a document."""

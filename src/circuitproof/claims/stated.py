@@ -97,6 +97,10 @@ class StatedClaim:
     expected: Mapping[Kind, Verdict]
     is_detached: bool = False
     """Whether its bundle names the tensors of the model and holds none."""
+    measures_floats: bool = False
+    """Whether floats are asked too, once it is proved, for the column that says whether a run could tell."""
+    position: int | None = None
+    """Where prompts are decided, where it is not the task that says it."""
     operations: int | None = None
     """How much work the checker may do; without it as much as is usual for a bundle of its size."""
 
@@ -138,6 +142,7 @@ class StatedClaim:
                     task=self.task,
                     properties=(*self.properties, *self._of_model(frozen, identity)),
                     place=self.place,
+                    position=self.position,
                 )
             )
         except CircuitproofError as error:

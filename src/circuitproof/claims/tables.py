@@ -5,6 +5,7 @@ from typing import assert_never
 
 from circuitproof.claims.checking import CheckedClaim, UnprovedClaim
 from circuitproof.claims.forms import Format
+from circuitproof.claims.places import ProofRecord
 from circuitproof.files.reading import Fields
 from circuitproof.reports.reporting import claim_cells
 from circuitproof.reports.said import Table
@@ -21,6 +22,9 @@ COLUMNS = (
     "check s#",
     "bytes#",
 )
+RUNS = "could a run decide it?"
+_SHARED = len(COLUMNS) - 3
+"""How many cells stand once for all properties of a claim, the last of them about runs in floats."""
 _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -29,14 +33,20 @@ _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
 
 
 def claims_table(title: str, found: Sequence[CheckedClaim | UnprovedClaim]) -> Table:
-    """Return a row for each property of each claim; what all properties share stands in the first."""
-    return Table(title, COLUMNS, tuple(row for one in found for row in _rows(one)))
+    """Return a row for each property of each claim; what all properties share stands in the first.
+
+    Where the claims file asks what floats decide, a last column says whether a run could tell.
+    """
+    rows = tuple(row for one in found for row in _rows(one))
+    if not any(one.claim.measures_floats for one in found):
+        return Table(title, COLUMNS, tuple(row[: len(COLUMNS)] for row in rows))
+    return Table(title, (*COLUMNS, RUNS), rows)
 
 
 def _rows(one: CheckedClaim | UnprovedClaim) -> Iterator[tuple[str, ...]]:
     match one:
         case UnprovedClaim():
-            verdicts, shared = {}, ("",) * 6
+            verdicts, shared = {}, ("",) * _SHARED
         case CheckedClaim():
             verdicts, shared = one.verdicts, _shared(one)
         case _:
@@ -49,9 +59,23 @@ def _rows(one: CheckedClaim | UnprovedClaim) -> Iterator[tuple[str, ...]]:
 
 def _shared(one: CheckedClaim) -> tuple[str, ...]:
     if not one.report.claim:
-        return ("",) * 6
+        return ("",) * _SHARED
     edges, prompts, _ = claim_cells(Fields(one.report.claim, one.claim.name))
-    return (edges, prompts, f"{one.record.cells}", *_cost(one))
+    return (edges, prompts, f"{one.record.cells}", *_cost(one), could_run_decide(one.record))
+
+
+def could_run_decide(record: ProofRecord) -> str:
+    """Say whether a run in floats decides what is known to be decided, as far as that was measured."""
+    if record.unmeasured or not record.floats:
+        return record.unmeasured and f"not measured: {record.unmeasured}"
+    differing = [
+        f"{run.format} decides {run.differing:,} otherwise" for run in record.floats if run.differing
+    ]
+    alike = " and ".join(str(run.format) for run in record.floats if not run.differing)
+    said = [*([f"{alike} decide all alike"] if alike else []), *differing]
+    widest = record.floats[0]
+    lead = "" if widest.least_margin is None else f", least margin {widest.least_margin:.4g}"
+    return f"{'; '.join(said)} ({widest.format}: {widest.seconds:.2f} s{lead})"
 
 
 def _cost(one: CheckedClaim) -> tuple[str, str, str]:

@@ -21,10 +21,11 @@ from circuitproof.cli.claims_anew import (
     shown_claims,
 )
 from circuitproof.cli.helping import given, refuse_idle
-from circuitproof.cli.options import AsJson
+from circuitproof.cli.options import AsJson, ClusterOption
 from circuitproof.cli.show import printing, show_json, show_line, show_note, show_result
 from circuitproof.cli.writing import guarded
 from circuitproof.files.replacing import Continued, OneFile
+from circuitproof.workers import Division, workers_of
 
 if TYPE_CHECKING:
     from circuitproof.claims.file import ClaimsFile, OtherModel
@@ -59,6 +60,7 @@ def prove_all(  # noqa: PLR0913, PLR0917  # what is proved, and how
     model: OtherModelOption = None,
     instead_of: InsteadOf = None,
     jobs: Jobs = 1,
+    cluster: ClusterOption = None,
     only: OnlyOption = None,
     is_anew: Anew = False,
     as_json: AsJson = False,
@@ -66,10 +68,12 @@ def prove_all(  # noqa: PLR0913, PLR0917  # what is proved, and how
     """Prove every claim that is not proved yet; a verdict that is not as expected ends with exit code 1."""
     from circuitproof.claims.proving import prove_claims
     from circuitproof.errors import ExitCode
+    from circuitproof.nn.measuring import measured_after
 
+    workers = workers_of(jobs, cluster)
     stated, folder = _opened(file, out, only, where, _other(model, instead_of))
     with shown_claims(stated.name, len(stated.claims)) as hear:
-        found = prove_claims(stated, folder, hear, jobs=jobs, force=is_anew)
+        found = prove_claims(stated, folder, hear, workers=workers, force=is_anew, measure=measured_after)
     show_result(found, _show_proved, as_json=as_json)
     raise Exit(ExitCode.REFUTED if any(one.changed for one in found) else ExitCode.GOOD)
 
@@ -87,6 +91,7 @@ def check_all(  # noqa: PLR0913, PLR0917  # what is checked, and how
     instead_of: InsteadOf = None,
     out: ProofsAnew = None,
     jobs: Jobs = 1,
+    cluster: ClusterOption = None,
     only: OnlyOption = None,
     no_models: NoModels = False,
     as_json: AsJson = False,
@@ -100,12 +105,12 @@ def check_all(  # noqa: PLR0913, PLR0917  # what is checked, and how
 
     several = checkpoints_asked(models, further)
     if model is None and not several:
-        refuse_idle(given(context, "instead_of", "out"), "neither --model nor --models is given")
-        found = _checked(file, proofs, only, jobs, _compared_with(where, no_models))
+        refuse_idle(given(context, "instead_of", "out", "cluster"), "neither --model nor --models is given")
+        found = _checked(file, proofs, only, workers_of(jobs), _compared_with(where, no_models))
     else:
         refuse_idle(given(context, "proofs", "no_models"), "on other models claims are proved anew")
         refuse_idle(("--model",) if model and several else (), "--models names all of them")
-        asked = AskedAnew(file, placed(where), only or (), instead_of, jobs)
+        asked = AskedAnew(file, placed(where), only or (), instead_of, workers_of(jobs, cluster))
         found = check_anew(asked, [model] if model else several, out, is_one=model is not None)
     show_result(found, printing(claims_said), as_json=as_json)
     raise Exit(found.exit_code)
@@ -129,7 +134,7 @@ def tabulate(  # noqa: PLR0913, PLR0917  # what is tabulated, and how
     """Check every bundle, and print what was found as a table for a document."""
     from circuitproof.files.canonical import write_file
 
-    found = _checked(file, proofs, only, jobs, _compared_with(where, no_models))
+    found = _checked(file, proofs, only, workers_of(jobs), _compared_with(where, no_models))
     if page is not None:
         write_file(page, found.page().encode())
     if as_json:
@@ -189,7 +194,7 @@ def _compared_with(where: list[str] | None, no_models: bool) -> Collection[str] 
 
 
 def _checked(
-    file: Path, proofs: Path | None, only: list[str] | None, jobs: int, where: Collection[str] | None
+    file: Path, proofs: Path | None, only: list[str] | None, workers: Division, where: Collection[str] | None
 ) -> "Claims":
     """Check the claims of a file; `where` is nothing where bundles are not compared with models."""
     from circuitproof.claims.checking import check_claims
@@ -197,7 +202,7 @@ def _checked(
 
     stated, folder = _opened(file, proofs, only, where)
     with shown_claims(stated.name, len(stated.claims)) as hear:
-        found = check_claims(stated, folder, jobs=jobs, has_models=where is not None, hear=hear)
+        found = check_claims(stated, folder, workers=workers, has_models=where is not None, hear=hear)
     return Claims(stated.name, found)
 
 

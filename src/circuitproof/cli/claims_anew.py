@@ -12,6 +12,7 @@ from typer import Argument, BadParameter, Option
 from circuitproof.cli.show import progress
 from circuitproof.errors import UsageError
 from circuitproof.files.replacing import Continued
+from circuitproof.workers import Division
 
 if TYPE_CHECKING:
     from circuitproof.claims.checkpoints import ClaimsOnModel, ClaimsOverCheckpoints
@@ -53,7 +54,7 @@ class AskedAnew:
     where: Mapping[str, Path]
     only: Collection[str]
     instead_of: str | None
-    jobs: int
+    workers: Division
 
 
 def checkpoints_asked(first: Path | None, further: Sequence[Path] | None) -> Sequence[Path]:
@@ -87,11 +88,11 @@ def check_anew(
                 asked.only
             )
             with shown_claims(file.name, len(file.claims)) as hear:
-                return claims_on(file, Path(folder), hear, jobs=asked.jobs)
+                return claims_on(file, Path(folder), hear, workers=asked.workers)
         found = load_at_steps(asked.file, asked.where, models, asked.instead_of)
         files = {step: file.only(asked.only) for step, file in found.items()}
         with shown_claims(asked.file.name, sum(len(file.claims) for file in files.values())) as hear:
-            return claims_over(files, Path(folder), hear, jobs=asked.jobs)
+            return claims_over(files, Path(folder), hear, workers=asked.workers)
 
 
 @contextmanager

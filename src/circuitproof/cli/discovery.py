@@ -10,8 +10,10 @@ from circuitproof.cli.keeping import show_kept
 from circuitproof.cli.options import (
     Ablated,
     AsJson,
+    ClusterOption,
     Deadline,
     DeviceOption,
+    JobsOption,
     ModelOption,
     ModelOut,
     Out,
@@ -22,6 +24,7 @@ from circuitproof.errors import ExitCode, asked_for
 from circuitproof.files.devices import DeviceChoice
 from circuitproof.files.replacing import OneFile
 from circuitproof.find.choices import Objective, Order, RemovalUnit, Search, SelectionRule
+from circuitproof.workers import workers_of
 
 _Removed = Annotated[
     RemovalUnit,
@@ -60,6 +63,8 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
         SelectionRule, Option("--rule", help="Choose by fewest edges, or by the largest worst margin.")
     ] = SelectionRule.SPARSITY,
     device: DeviceOption = DeviceChoice.CPU,
+    jobs: JobsOption = 1,
+    cluster: ClusterOption = None,
     deadline: Deadline = None,
     as_json: AsJson = False,
 ) -> None:
@@ -79,8 +84,10 @@ def extract(  # noqa: PLR0913, PLR0917  # a method has these parts, each recorde
             rule=rule,
             thresholds=chosen,
         )
-    where = device_of(device)
-    work = partial(extract_circuit, model, task, method, out, ablation=ablation, device=where)
+    where, workers = device_of(device), workers_of(jobs, cluster)
+    work = partial(
+        extract_circuit, model, task, method, out, ablation=ablation, device=where, workers=workers
+    )
     found = show_kept(work, printing(extraction_said), out, deadline, as_json=as_json)
     if not as_json:
         show_line(f"{out} holds the circuit, {report_path(out)} the report")

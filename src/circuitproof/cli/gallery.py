@@ -10,6 +10,7 @@ from circuitproof.cli.claims_anew import shown_claims
 from circuitproof.cli.options import AsJson
 from circuitproof.cli.show import printing, show_line, show_result, show_table
 from circuitproof.files.replacing import Continued
+from circuitproof.workers import Division, workers_of
 
 if TYPE_CHECKING:
     from circuitproof.claims.results import Claims
@@ -45,21 +46,22 @@ def gallery(
     if weights is None:
         show_result(row, _show_row, as_json=as_json)
         return
-    found = _rebuilt(row, weights, out or Path("build") / "gallery" / row.name, jobs)
+    found = _rebuilt(row, weights, out or Path("build") / "gallery" / row.name, workers_of(jobs))
     show_result(found, printing(claims_said), as_json=as_json)
     raise Exit(found.exit_code)
 
 
-def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, jobs: int) -> "Claims":
+def _rebuilt(row: "GalleryModel", weights: Path, folder: Path, workers: Division) -> "Claims":
     from circuitproof.claims.checking import check_claims
     from circuitproof.claims.proving import prove_claims
     from circuitproof.claims.results import Claims
     from circuitproof.gallery.rebuilding import PROOFS, rebuild
+    from circuitproof.nn.measuring import measured_after
 
     stated, proofs = rebuild(row, weights, folder), folder / PROOFS
     with shown_claims(stated.name, len(stated.claims)) as hear:
-        prove_claims(stated, proofs, hear, jobs=jobs)
-        return Claims(stated.name, check_claims(stated, proofs, jobs=jobs, hear=hear))
+        prove_claims(stated, proofs, hear, workers=workers, measure=measured_after)
+        return Claims(stated.name, check_claims(stated, proofs, workers=workers, hear=hear))
 
 
 def _show_rows(rows: "tuple[GalleryModel | KeptModel, ...]") -> None:
@@ -70,7 +72,7 @@ def _show_rows(rows: "tuple[GalleryModel | KeptModel, ...]") -> None:
 def _show_row(row: "GalleryModel") -> None:
     show_line(f"{row.name}: {row.model}")
     show_line(f"claim: {row.claim}")
-    show_line(f"weights: {row.original} of {row.address} at {row.commit}, SHA-256 {row.sha256}")
+    show_line(f"weights: {row.original} of {row.address} at {row.commit}; {row.known_by}")
     show_line(f"circuitproof gallery {row.name} --weights WEIGHTS, where WEIGHTS is {row.wants}")
     if row.kept is not None:
         model = f"build/gallery/{row.name}/model"

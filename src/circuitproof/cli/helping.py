@@ -12,12 +12,33 @@ from circuitproof.errors import UsageError
 HELP = {"help_option_names": ["-h", "--help"]}
 """The flags that ask for help, for every command and for the list of them."""
 GROUPS = {
-    "Claim": ("model", "task", "circuit", "ablation", "properties", "bounds", "candidates", "agrees_with"),
+    "Claim": (
+        "model",
+        "task",
+        "circuit",
+        "ablation",
+        "properties",
+        "bounds",
+        "candidates",
+        "position",
+        "agrees_with",
+    ),
     "Robustness": ("epsilon", "at", "positions", "method", "budget"),
     "Patterns": ("pattern", "limits", "regions", "listed"),
     "Enclosed logits": ("precision",),
     "Solvers": ("engine", "anchors", "seconds", "branches"),
-    "Output": ("deadline", "measure_floats", "device", "out", "detached", "as_json", "force", "help"),
+    "Output": (
+        "deadline",
+        "jobs",
+        "cluster",
+        "measure_floats",
+        "device",
+        "out",
+        "detached",
+        "as_json",
+        "force",
+        "help",
+    ),
 }
 """The options of the commands that have many, by what they are about."""
 _GROUPED = "verify"

@@ -29,6 +29,9 @@ def logits(  # noqa: PLR0913, PLR0917  # what is asked, in either spelling, and 
             "--candidates", help="Of which tokens, between blanks. [default: all; the ten largest are shown]"
         ),
     ] = None,
+    position: Annotated[
+        int, Option("--position", help="Where in each prompt: 0 the first, -1 the last.")
+    ] = -1,
     precision: PrecisionOption = 512,
     as_json: AsJson = False,
 ) -> None:
@@ -44,5 +47,5 @@ def logits(  # noqa: PLR0913, PLR0917  # what is asked, in either spelling, and 
         raise BadParameter("give a prompt: --prompt, or --tokens")
     prompts = [*(prompt or []), *(one.split() for one in tokens or [])]
     asked = None if candidates is None else candidates.split()
-    found = find_logits(path, prompts, circuit, asked, Effort(precision=precision))
+    found = find_logits(path, prompts, circuit, asked, Effort(precision=precision), position=position)
     show_result(found, printing(logits_said), as_json=as_json)

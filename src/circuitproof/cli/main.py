@@ -1,5 +1,6 @@
 """The commands of `circuitproof`: a table of names, of which only the one that runs is imported."""
 
+import gc
 import os
 import re
 import signal
@@ -55,6 +56,10 @@ from what it waits for: `benchmarks/waiting.py` measures it. In a short proof, n
 _ENDLESS = re.compile(r"\S{300,}(?<![:;,.])")
 
 
+_ALLOCATED = 100_000
+"""After so many new objects Python looks for cycles: evidence has millions of objects, and none."""
+
+
 class _Interruption(BaseException):
     """An interrupt: no error of the work that goes on, and told once its progress bars are gone."""
 
@@ -64,6 +69,7 @@ def main() -> None:
     """Run the command line; what a user can mend is one sentence on standard error and an exit code."""
     for name, value in WAITING.items():
         os.environ.setdefault(name, value)
+    gc.set_threshold(_ALLOCATED)
     try:
         with _interruptible(), watched_output():
             _run()

@@ -49,6 +49,13 @@ PrecisionOption = Annotated[
         help="The most bits that logits are enclosed with, where softmax, GELU or LayerNorm are used.",
     ),
 ]
+JobsOption = Annotated[
+    int, Option("--jobs", min=1, help="How many processes of this machine the work is divided among.")
+]
+ClusterOption = Annotated[
+    str | None,
+    Option("--cluster", help="Divide it among a Ray cluster, whose head has this address, HOST:PORT."),
+]
 AsJson = Annotated[bool, Option("--json", help="Print the result as JSON, for programs.")]
 ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model directory.")]
 _OUT = Option("--out", help="Where the result is written.")
@@ -142,6 +149,10 @@ BoundTexts = Annotated[
 CandidatesOption = Annotated[
     AskedCandidates | None,
     Option("--candidates", help="With 'all', every token may be the answer. [default: the task's]"),
+]
+PositionOption = Annotated[
+    int | None,
+    Option("--position", help="Decide at this position: 0 the first, -1 the last. [default: the task's]"),
 ]
 Epsilon = Annotated[str | None, Option("--epsilon", help="The size of perturbations, such as 1/100.")]
 PatternText = Annotated[

@@ -19,11 +19,13 @@ from circuitproof.cli.options import (
     BundleOut,
     CandidatesOption,
     CircuitFile,
+    ClusterOption,
     Deadline,
     DetachedOption,
     DeviceOption,
     Epsilon,
     ExpsOption,
+    JobsOption,
     LimitsOption,
     ListedOption,
     MeasureFloats,
@@ -31,6 +33,7 @@ from circuitproof.cli.options import (
     ModelOption,
     PatternText,
     Perturbed,
+    PositionOption,
     PrecisionOption,
     Properties,
     Regions,
@@ -43,13 +46,14 @@ from circuitproof.files.devices import DeviceChoice
 from circuitproof.proof.effort import Effort, Method
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.solvers.choices import Asking, Branching, Engine
+from circuitproof.workers import workers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from circuitproof.proof.claim import Claim
     from circuitproof.proof.effort import Pace
     from circuitproof.proof.properties.property import Property
+    from circuitproof.proof.verdict import Battery
     from circuitproof.verbs.minimality import Minimality
     from circuitproof.verbs.verification import PerturbationSite, Request, Verification
 
@@ -62,6 +66,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     properties: Properties = None,
     bounds: BoundTexts = None,
     candidates: CandidatesOption = None,
+    position: PositionOption = None,
     agrees_with: AgreesWith = None,
     epsilon: Epsilon = None,
     at: At = "logits input",
@@ -82,6 +87,8 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     ablation: Ablated = None,
     measure_floats: MeasureFloats = False,
     device: DeviceOption = DeviceChoice.CPU,
+    jobs: JobsOption = 1,
+    cluster: ClusterOption = None,
     out: BundleOut = None,
     detached: DetachedOption = False,
     as_json: AsJson = False,
@@ -93,6 +100,7 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
     _refuse_idle(context, engine, method, model, place)
     if out is None:
         refuse_idle(given(context, "detached"), "there is no --out, and so no bundle")
+    divided = workers_of(jobs, cluster)
     request = Request(
         model=model,
         circuit=circuit,
@@ -100,13 +108,14 @@ def verify(  # noqa: PLR0913, PLR0917  # a claim has these parts
         ablation=ablation,
         properties=_properties(properties, epsilon, agrees_with, model, bounds or ()),
         place=place,
-        effort=Effort(method, budget, regions, listed, precision, exps),
+        effort=Effort(method, budget, regions, listed, precision, exps, workers=divided),
         candidates=candidates,
+        position=position,
         pattern=pattern,
         find_limits=limits,
         is_detached=detached,
         only_of_patterns=given(context, "regions", "listed", "exps"),
-        only_of_lists=given(context, "measure_floats", "method", "budget", "precision"),
+        only_of_lists=given(context, "measure_floats", "method", "budget", "precision", "jobs", "cluster"),
     )
     if engine is not Engine.EXACT:
         asking = Asking(engine=engine, branching=branches, anchors=anchors, seconds=seconds)
@@ -141,7 +150,8 @@ def _refuse_idle(
     if engine is Engine.EXACT:
         refuse_idle(given(context, "anchors", "seconds", "branches"), "no solver is asked (--engine)")
     else:
-        refuse_idle(given(context, "measure_floats", "limits"), f"--engine {engine} only compares answers")
+        idle = given(context, "measure_floats", "limits", "jobs", "cluster")
+        refuse_idle(idle, f"--engine {engine} only compares answers")
     if not engine.is_exact:
         refuse_idle(given(context, "method", "budget"), f"--engine {engine} leaves the exact engine out")
     _refuse_unsearched(given(context, "method", "budget"), model, place)
@@ -178,17 +188,17 @@ def _show_answers(
     if isinstance(found.floats, Unmeasured):
         show_note(f"no floats measured, which changes nothing of the answers: {found.floats.reason}")
     if not as_json and isinstance(request.model, Path):
-        _show_bound(found.bundle, request.model, found.battery.claim)
+        _show_bound(found.bundle, request.model, found.battery)
     raise Exit(EXIT_CODES[found.verdict])
 
 
-def _show_bound(bundle: Path | None, model: Path, claim: "Claim") -> None:
+def _show_bound(bundle: Path | None, model: Path, battery: "Battery") -> None:
     """Say how the checker is told to do more than it usually does, where that is needed."""
     if bundle is None:
         return
     from circuitproof.reports.checking_work import bound_needed
 
-    if (command := bound_needed(bundle, model, claim)) is not None:
+    if (command := bound_needed(bundle, model, battery)) is not None:
         show_note(f"checking this bundle is more work than the checker does unless told: {command}")
 
 
@@ -256,6 +266,8 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
     budget: Annotated[int, Option("--budget", min=1, help="The most circuits of a size.")] = 5000,
     deadline: Deadline = None,
     precision: PrecisionOption = 512,
+    jobs: JobsOption = 1,
+    cluster: ClusterOption = None,
     out: BundleOut = None,
     as_json: AsJson = False,
 ) -> None:
@@ -266,15 +278,15 @@ def minimal(  # noqa: PLR0913, PLR0917  # a search has these bounds
 
     if circuit is not None:
         refuse_idle(given(context, "granularity"), "the circuit file says it")
-    space = SearchSpace(circuit, granularity, ablation)
+    space, workers = SearchSpace(circuit, granularity, ablation), workers_of(jobs, cluster)
 
     def search(pace: "Pace") -> "Minimality":
-        effort = Effort(precision=precision, pace=pace)
+        effort = Effort(precision=precision, pace=pace, workers=workers)
         return find_minimum(model, task, space=space, most=most, budget=budget, out=out, effort=effort)
 
     found = show_kept(search, printing(minimality_said), out, deadline, as_json=as_json)
     if out is not None and not as_json:
         show_line(_written(found, out))
         if found.battery is not None:
-            _show_bound(found.bundle, model, found.battery.claim)
+            _show_bound(found.bundle, model, found.battery)
     raise Exit(EXIT_CODES[found.verdict])

@@ -78,7 +78,8 @@ def canonical_json(value: Json) -> bytes:
     >>> canonical_json({"b": [1, True], "a": "é"}).decode()
     '{"a":"é","b":[1,true]}'
     """
-    _refuse_floats(value, "value")
+    if _has_float(value):
+        _refuse_floats(value, "value")
     return _encode(json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
 
 
@@ -205,6 +206,15 @@ def _encode(text: str) -> bytes:
         raise DeclarationError(
             f"{half!r} is half a character, which UTF-8 cannot hold; mend the text"
         ) from error
+
+
+def _has_float(value: Json) -> bool:
+    """Say whether there is something to refuse, without the words of where each part stands."""
+    if isinstance(value, str):
+        return False
+    if isinstance(value, dict):
+        return any(map(_has_float, value.values()))
+    return any(map(_has_float, value)) if isinstance(value, list) else isinstance(value, float)
 
 
 def _refuse_floats(value: Json, where: str) -> None:

@@ -60,7 +60,8 @@ def mask_slopes(meter: Meter, masks: EdgeMasks) -> Float[Tensor, "target source"
     slopes = torch.zeros_like(values)
     for places in _portions(task):
         tokens = meter.model.tokens_of([task.prompts[place] for place in places])
-        logits = meter.model.candidate_logits(tokens, task.candidates, replace(masks, values=values))
+        varied = replace(masks, values=values)
+        logits = meter.model.candidate_logits(tokens, task.candidates, varied, task.position)
         wanted = KeptDecisions(target.probabilities[places], target.decisions[places])
         (portion,) = torch.autograd.grad(wanted.margins(logits.cpu()).sum(), values)
         slopes += portion

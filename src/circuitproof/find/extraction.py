@@ -8,7 +8,7 @@ from circuitproof.circuits.ablation_asked import AskedAblation, ablation_asked
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.readers import reads_prompt
 from circuitproof.circuits.spelling import load_circuit
-from circuitproof.errors import DeclarationError, InputError, keeping
+from circuitproof.errors import DeclarationError, InputError, UsageError, keeping
 from circuitproof.files.canonical import Digest, Json, readable_json, refuse_existing, write_files
 from circuitproof.files.codec import Positive, record_to_json, to_json
 from circuitproof.files.devices import CPU, Device
@@ -25,6 +25,7 @@ from circuitproof.nn.checkpoint import load_model
 from circuitproof.proof.claim import is_unread
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.tasks.task import Task
+from circuitproof.workers import SERIAL, Division, Serial
 
 THRESHOLDS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 """What is swept when nobody says otherwise, in nats."""
@@ -102,13 +103,14 @@ def extract(  # noqa: PLR0913  # what is looked for, how, and where it goes
     *,
     ablation: AskedAblation = None,
     device: Device = CPU,
+    workers: Division = SERIAL,
 ) -> Extraction:
     """Find circuits, choose one, and write it to `out`, if there is such a place, with the report beside."""
     refuse_existing(*(() if out is None else (out, report_path(out))))
     declaration = read_declaration(model_path)
     asked = declaration.listed_task(task)
     cut = ablation_asked(ablation, asked, declaration.alphabet) or ZERO
-    found = find_circuits(model_path, asked, method, pace, cut, device)
+    found = find_circuits(model_path, asked, method, pace, cut, device, workers)
     refuse_senseless(found)
     if out is not None:
         with keeping(found):
@@ -135,8 +137,11 @@ def find_circuits(  # noqa: PLR0913, PLR0917  # what is looked for, how, and whe
     pace: Pace = UNHURRIED,
     ablation: Ablation = ZERO,
     device: Device = CPU,
+    workers: Division = SERIAL,
 ) -> Extraction:
     """Find circuits of a stored model on a task and choose one by the method's rule."""
+    if device != CPU and not isinstance(workers, Serial):
+        raise UsageError(f"the work is divided among processors, and the device is {device}; leave out one")
     stored = load_model(model_path, device)
     stored.declaration.refuse_unfit(task)
     graph = replace(stored.model.graph, granularity=method.granularity.granularity)
@@ -146,7 +151,7 @@ def find_circuits(  # noqa: PLR0913, PLR0917  # what is looked for, how, and whe
     with about(str(model_path)):
         meter = Meter(stored.model, task, method.objective, pace, every)
         order = arrange(meter, parts, method.order)
-        candidates = sweep(meter, order, method.tolerances(), method.search)
+        candidates = sweep(meter, order, method.tolerances(), method.search, workers)
     return Extraction(
         task=task.name,
         task_digest=task.digest,

@@ -21,6 +21,7 @@ from circuitproof.nn.transformer import Transformer
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.tasks.task import Task
 
+OVERDUE = "the work was ended before a circuit was found: give more time"
 _FEW_TOKENS = 1 << 10
 """Up to so many, calling torch costs more than what it computes, and circuits run together."""
 _TOKENS_AT_ONCE = 1 << 14
@@ -92,7 +93,7 @@ class Meter:
         pace: Pace = UNHURRIED,
         every: Circuit | None = None,
     ) -> None:
-        self.model, self.task, self.pace = model, task, pace
+        self.model, self.task, self.objective, self.pace = model, task, objective, pace
         self.every = whole(model.graph) if every is None else every
         """The circuit of all edges, told apart as those are that are measured; cut ones carry the same."""
         self.target = target_of(model, task, objective)
@@ -120,12 +121,16 @@ class Meter:
         live = [circuit.live() for circuit in circuits]
         unknown = {circuit.edges: circuit for circuit in live if circuit.edges not in self._known}
         if unknown and self.pace.is_over:
-            raise OverdueError("the work was ended before a circuit was found: give more time")
+            raise OverdueError(OVERDUE)
         if unknown:
             self.batches += 1
             found = measures_of(self.target, self._logits([*unknown.values()]))
             self._known.update(zip(unknown, found, strict=True))
         return tuple(self._known[circuit.edges] for circuit in live)
+
+    def alone(self, circuit: Circuit) -> Measure:
+        """Return the measure of a circuit that is run by itself: no bit depends on what was run before."""
+        return measures_of(self.target, task_logits(self.model, self.task, [circuit.live()]))[0]
 
     def _logits(self, circuits: Sequence[Circuit]) -> Float[Tensor, "circuit prompt candidate"]:
         """Run circuits; one alone goes on from what it shares with those before it."""

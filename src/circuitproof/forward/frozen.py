@@ -3,7 +3,7 @@
 import mmap
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 
@@ -15,8 +15,10 @@ from circuitproof.errors import InputError
 from circuitproof.files.canonical import Digest, digest_bytes, reading_file
 from circuitproof.files.reading import Fields, about, parse_json
 from circuitproof.files.sealed import check_seal
+from circuitproof.forward.interface import ReadSpan, read_span
 from circuitproof.models.architecture import Architecture, Shapes
 from circuitproof.models.declaration import DECLARATION, WEIGHTS, Declaration, ProgramHeads, read_declaration
+from circuitproof.tasks.domain import LAST
 
 _LENGTH = struct.Struct("<Q")
 BYTES_PER_NUMBER = 4
@@ -83,6 +85,12 @@ class Frozen:
     file: WeightFile
     read: dict[str, Grid] = field(default_factory=dict[str, Grid], repr=False, compare=False)
     """The whole tensors read last."""
+    position: int = LAST
+    """Where in a prompt logits are read: from its start, or if negative from its end."""
+
+    def __reduce__(self) -> tuple[type["Frozen"], tuple[Declaration, WeightFile]]:
+        """Leave to another process what it reads."""
+        return Frozen, (self.declaration, self.file)
 
     @property
     def architecture(self) -> Architecture:
@@ -95,6 +103,14 @@ class Frozen:
     @property
     def graph(self) -> Graph:
         return self.architecture.graph
+
+    def at(self, position: int) -> "Frozen":
+        """Return the same model, read at some position of its prompts."""
+        return self if position == self.position else replace(self, position=position)
+
+    def span(self, length: int) -> ReadSpan:
+        """Return where a prompt of some length is decided, and how much of it is read for that."""
+        return read_span(length, self.position, self.architecture.mask)
 
     def tensor(self, name: str) -> Grid:
         """Return a whole tensor: read once in a small model; of a large one only the last read are held."""

@@ -10,6 +10,7 @@ In a circuit each node reads its own sum of kept edges, so a residual stream bet
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -18,6 +19,8 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import EMBED, LOGITS, Graph, Mlp, Node
 from circuitproof.circuits.spelling import parse_nodes
 from circuitproof.errors import InputError
+from circuitproof.models.operators import Mask
+from circuitproof.tasks.domain import decided_at
 
 
 class Side(StrEnum):
@@ -35,12 +38,26 @@ class Span(StrEnum):
     LAST = "last"
     """The one that decides."""
     ALL = "all"
-    """Every position, each perturbed in its own way."""
+    """Every position that the decision reads, each perturbed in its own way."""
 
 
 Positions: TypeAlias = Span | tuple[int, ...]
 
 _HOOK = re.compile(r"blocks\.([0-9]{1,9})\.(hook_[a-z_]+|attn\.hook_[a-z_]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSpan:
+    """Where in a prompt is decided, and how many of its positions, from the first, are read for that."""
+
+    decided: int
+    count: int
+
+
+def read_span(length: int, position: int, mask: Mask) -> ReadSpan:
+    """Return what is read of a prompt that is decided at a position: without a mask all of it."""
+    decided = decided_at(length, position)
+    return ReadSpan(decided, decided + 1 if mask is Mask.CAUSAL else length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +85,13 @@ class Interface:
         """Say whether it is what the decision reads: the paper's place."""
         return self == FINAL_RESIDUAL
 
-    def places(self, length: int) -> tuple[int, ...]:
-        """Return the positions of a prompt of some length that are perturbed, in order."""
+    def places(self, span: ReadSpan) -> tuple[int, ...]:
+        """Return the positions of a prompt that are perturbed, in order."""
         match self.positions:
             case Span.LAST:
-                return (length - 1,)
+                return (span.decided,)
             case Span.ALL:
-                return tuple(range(length))
+                return tuple(range(span.count))
             case _:
                 return self.positions
 
@@ -146,14 +163,15 @@ def _hooked(layer: int, hook: str, graph: Graph, positions: Positions) -> Interf
     raise InputError(f"blocks.{layer}.{hook} is no single place of ours: {reason}")
 
 
-def refuse_misplaced(interface: Interface, circuit: Circuit, lengths: set[int]) -> None:
-    """Refuse a place that a circuit does not have, or a position that some prompt does not have."""
+def refuse_misplaced(interface: Interface, circuit: Circuit, spans: Collection[ReadSpan]) -> None:
+    """Refuse a place that a circuit does not have, or a position that is not read of some prompt."""
     if interface.node not in circuit.live().nodes():
         raise InputError(
             f"{interface} cannot be perturbed: the circuit does not use {interface.node}; keep an edge at it"
         )
-    shortest = min(lengths)
+    shortest = min(span.count for span in spans)
     if isinstance(interface.positions, tuple) and interface.positions[-1] >= shortest:
         raise InputError(
-            f"position {interface.positions[-1]} is perturbed, but a prompt has only {shortest} tokens"
+            f"position {interface.positions[-1]} is perturbed, but a prompt has only {shortest} tokens "
+            "that its decision reads"
         )

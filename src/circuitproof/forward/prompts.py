@@ -10,7 +10,7 @@ from circuitproof.forward.cells import BiasKept, Cells, Variant, embedding_of
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.substitutes import SubstitutedBinding
 from circuitproof.forward.unmasked import UnmaskedBinding
-from circuitproof.tasks.domain import Prompt
+from circuitproof.tasks.domain import Prompt, decided_at
 
 
 class PromptCells(Cells[Any]):
@@ -19,7 +19,7 @@ class PromptCells(Cells[Any]):
     def __init__(self, frozen: Frozen, ablation: Ablation = ZERO, *, apart: bool = False) -> None:
         self._pairs: SubstitutedBinding | None = None
         sizes = frozen.architecture
-        self._is_causal = sizes.is_causal
+        self._is_causal, self._position = sizes.is_causal, frozen.position
         binding: Binding[Any] = (PositionBinding if apart else PrefixBinding)(frozen.programs)
         if not self._is_causal:
             binding = UnmaskedBinding(ablation, apart=apart)
@@ -28,13 +28,17 @@ class PromptCells(Cells[Any]):
         super().__init__(binding, biases=sizes.biases, embedding=embedding_of(sizes))
 
     def place(self, prompt: Prompt, length: int | None = None) -> Any:  # noqa: ANN401  # a place of the binding
-        """Return the end of a prompt, or of so many tokens of it."""
-        end = len(prompt) if length is None else length
+        """Return where a prompt is decided, or the end of so many tokens of it."""
+        end = self.end(prompt) if length is None else length
         if not self._is_causal:
             return prompt, end - 1
         if self._pairs is None:
             return prompt[:end]
         return self._pairs.at(prompt, end)
+
+    def end(self, prompt: Prompt) -> int:
+        """Return after how many tokens a prompt is decided."""
+        return 1 + decided_at(len(prompt), self._position)
 
     def cells(self, variant: Variant, places: Sequence[Prompt]) -> tuple[int, tuple[int, ...]]:
         """Return a circuit's logits stage and the row of it that decides each prompt."""

@@ -7,18 +7,22 @@ from typing import TypeAlias
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import LOGITS, Edge, Head, Node, Port, Use
 from circuitproof.errors import InputError
-from circuitproof.forward.interface import Interface, Side
+from circuitproof.forward.interface import Interface, Side, read_span
 from circuitproof.models.declaration import ProgramHeads
 from circuitproof.models.operators import Mask
 from circuitproof.programs.meaning import row
-from circuitproof.tasks.domain import Prompt
+from circuitproof.tasks.domain import LAST, Prompt, decided_at
 
 PositionsRead: TypeAlias = Mapping[tuple[Node, Side], frozenset[int]]
-"""The positions at which each side of a node is read on the way to the last logits."""
+"""The positions at which each side of a node is read on the way to the logits that decide."""
 
 
 def readings(
-    circuit: Circuit, programs: ProgramHeads, prompt: Prompt, mask: Mask = Mask.CAUSAL
+    circuit: Circuit,
+    programs: ProgramHeads,
+    prompt: Prompt,
+    mask: Mask = Mask.CAUSAL,
+    position: int = LAST,
 ) -> PositionsRead:
     """Return what is read of a prompt: by a neural head all keys of a query, by a program those of weight.
 
@@ -29,7 +33,7 @@ def readings(
     for edge in live:
         into[edge.reader].append(edge)
     read: defaultdict[tuple[Node, Side], frozenset[int]] = defaultdict(frozenset)
-    read[LOGITS, Side.OUTPUT] = frozenset({len(prompt) - 1})
+    read[LOGITS, Side.OUTPUT] = frozenset({decided_at(len(prompt), position)})
     for node in sorted({LOGITS, *live.nodes()}, key=lambda node: node.place, reverse=True):
         asked = read[node, Side.OUTPUT]
         is_whole = mask is Mask.NONE and isinstance(node, Head) and asked
@@ -40,18 +44,21 @@ def readings(
     return read
 
 
-def unreached(
+def unreached(  # noqa: PLR0913  # what is read of prompts takes all of this
     at: Interface,
     circuit: Circuit,
     programs: ProgramHeads,
     prompts: Sequence[Prompt],
     mask: Mask = Mask.CAUSAL,
+    *,
+    position: int = LAST,
 ) -> int:
     """Return how many prompts have logits that no perturbation at a place can reach."""
     if at.is_final_residual:
         return 0
-    read = [readings(circuit, programs, prompt, mask)[at.node, at.side] for prompt in prompts]
-    return sum(places.isdisjoint(at.places(len(one))) for places, one in zip(read, prompts, strict=True))
+    read = [readings(circuit, programs, prompt, mask, position)[at.node, at.side] for prompt in prompts]
+    spans = [read_span(len(prompt), position, mask) for prompt in prompts]
+    return sum(places.isdisjoint(at.places(span)) for places, span in zip(read, spans, strict=True))
 
 
 def refuse_unreached_prompts(interface: Interface, count: int, prompts: int) -> None:

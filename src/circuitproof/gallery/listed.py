@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -22,13 +23,20 @@ class GalleryModel:
     original: str
     """The original file's path in the repository."""
     sha256: str
-    """The SHA-256 of the original file."""
+    """The SHA-256 of the original file, or of the safetensors file that was made of it."""
+    is_made: bool = False
+    """Whether it is that of the file that was made, `model.safetensors` beside its `config.json`."""
     wants: str
     """What --weights is to be."""
     layout: str
     """The module of this package that converts it."""
     kept: str | None = None
     """The claims file in the repository beside which the row's bundles are kept, without weights."""
+
+    @property
+    def known_by(self) -> str:
+        """Say by which digest the weights are known."""
+        return f"{'its model.safetensors here' if self.is_made else 'its original'} has SHA-256 {self.sha256}"
 
     def claims(self) -> dict[str, bytes]:
         """Return the row's claims file and the files beside it."""
@@ -37,8 +45,10 @@ class GalleryModel:
 
     def fill(self) -> Callable[[Path, Path], None]:
         """Return what writes the model directory, and what the claims name beside it, into a folder."""
-        from circuitproof.gallery import modular_addition, release
+        from circuitproof.gallery import modular_addition, ordinary, release
 
+        if self.layout == "ordinary":
+            return partial(ordinary.fill_row, self.name)
         return {"modular_addition": modular_addition.fill_row, "release": release.fill_row}[self.layout]
 
     def to_json(self) -> Json:
@@ -79,6 +89,10 @@ class KeptModel:
 
 _RELEASE = "https://github.com/neelsomani/verifiable-transformers"
 _FOLDER = "the release's folder of this model, with config.json, vocab.json and smt_weights.json"
+_COQ = "https://github.com/JasonGross/neural-net-coq-interp"
+_RIB = "https://github.com/ApolloResearch/rib"
+_GROKKING = "https://github.com/neelnanda-io/Grokking"
+_LENS = "a directory with its model.safetensors and config.json, as import-tl reads them"
 ROWS: tuple[GalleryModel | KeptModel, ...] = (
     GalleryModel(
         name="pizza",
@@ -124,6 +138,113 @@ ROWS: tuple[GalleryModel | KeptModel, ...] = (
         wants=_FOLDER,
         layout="release",
         kept="evidence/gallery/program-healed/claims.toml",
+    ),
+    GalleryModel(
+        name="max_of_two",
+        model="the larger of two tokens of 64: one attention-only softmax head, as in Coq",
+        claim="right on all 4,096 inputs, in either order; the mean loss in a bracket",
+        address=_COQ,
+        commit="fdb4d4fc",
+        original="theories/MaxOfTwoNumbersSimpler/Parameters.v",
+        sha256="111f39da79b082bf5d35ba780929147f1ea9a5df9d0a8e77754a851ea88c1d99",
+        is_made=True,
+        wants=_LENS,
+        layout="ordinary",
+    ),
+    GalleryModel(
+        name="max_of_two_undertrained",
+        model="the same, trained for a shorter time",
+        claim="right on exactly 4,046 of 4,096 inputs, the 50 others by name; Coq's mean loss in a bracket",
+        address=_COQ,
+        commit="fdb4d4fc",
+        original="theories/MaxOfTwoNumbersUndertrainedSimpler/Parameters.v",
+        sha256="fa43117a61780cce20dc03b77218fc1beee07baefd469092c5f1fac148dcc9aa",
+        is_made=True,
+        wants=_LENS,
+        layout="ordinary",
+    ),
+    GalleryModel(
+        name="modular_addition",
+        model="addition modulo 113: one softmax layer of four heads, ReLU",
+        claim="right on all 12,769 inputs, in either order; so are nine of its 15 edges",
+        address=_RIB,
+        commit="7a6199f7",
+        original="SHA-256 e8f3b19a8badee6ca69abb0625fd4d022d7b466c4ab8efc54b1aad5b278da9d6",
+        sha256="951a3a7971f4d5e59d552905b7ba6f24c1cce06589731238e33bc4b00017a49b",
+        is_made=True,
+        wants=_LENS,
+        layout="ordinary",
+    ),
+    GalleryModel(
+        name="modular_addition_4_errors",
+        model="addition modulo 113, another training of the same",
+        claim="right on exactly 12,765 of 12,769 inputs, the four others by name",
+        address=_RIB,
+        commit="7a6199f7",
+        original="SHA-256 6fdbd78ba624dfbfa36866152926a071bcdd6d5248fc1a83b4289d41b0d9268d",
+        sha256="904838ae74ee6c3f34467321c2cd95bdf4b2057a069fd2b47a1b37074594c72f",
+        is_made=True,
+        wants=_LENS,
+        layout="ordinary",
+    ),
+    GalleryModel(
+        name="grokking",
+        model="Grokking: addition modulo 113, one softmax layer of four heads, ReLU",
+        claim="right on all 12,769 inputs, in either order; so are nine of 15 edges, as the model decides",
+        address=_GROKKING,
+        commit="dfbd38f",
+        original="saved_runs/mod_addition_no_wd.pth",
+        sha256="fb8fa33a56ea3452389e84f223ec015e1a0328025c7241ec4c0b6bf43547bdb4",
+        is_made=True,
+        wants=_LENS,
+        layout="ordinary",
+    ),
+    GalleryModel(
+        name="pizza_softmax_attention",
+        model="The Clock and the Pizza, softmax attention: addition modulo 59, one layer of four heads",
+        claim="right on all 3,481 inputs, in either order; so are nine of its 15 edges",
+        address="https://github.com/fjzzq2002/pizza",
+        commit="4c7f2f31d215a51522b33f3ae2ef35f9c254ef6f",
+        original="code/save/model_l8k1hzciux.pt",
+        sha256="67aa07efc4adc7ef5bdd4831ab5f37f51ce83275071725e7404104a4d5259e6b",
+        is_made=True,
+        wants=_LENS,
+        layout="ordinary",
+    ),
+    GalleryModel(
+        name="induction_head",
+        model="two attention-only softmax layers of four heads, trained on sequences that repeat",
+        claim="two heads do not suffice on 128 sequences, by zero or by counterfactual ablation; seven do",
+        address=_GROKKING,
+        commit="dfbd38f",
+        original="saved_runs/induction_head_infinite.pth",
+        sha256="2ba1acbf9729100b7b44b1048bb01b7bd36cb1c042f77f612f38040ec37a8f34",
+        is_made=True,
+        wants=_LENS,
+        layout="ordinary",
+    ),
+    GalleryModel(
+        name="nano_sort",
+        model="a GPT of three layers with LayerNorm, GELU and softmax that sorts six of three tokens",
+        claim="right on all 4,374 inputs, among all tokens",
+        address="https://github.com/bbycroft/llm-viz",
+        commit="a3613d777084b8010211b2d53b3d46d4ee6874ea",
+        original="public/gpt-nano-sort-model.json",
+        sha256="162c6f535ff27f3687959c9749fb269b4055603414d9dba572be32693a345cc9",
+        is_made=True,
+        wants="a directory with its model.safetensors, biases of c_attn and all, and its config.json",
+        layout="ordinary",
+    ),
+    GalleryModel(
+        name="shakespeare_gpt2",
+        model="a GPT-2 of four layers and 929,536 parameters, trained on Shakespeare's plays",
+        claim="24 of 207 edges write a speaker's colon and end the line, as the model does, on 128 prompts",
+        address="a public GPT-2 whose address is not recorded",
+        commit="the revision with this file",
+        original="model.safetensors",
+        sha256="cd1b2921df8bc82d903018f9ab11e97c216d352d4dad8fe34b27aac19a622d05",
+        wants="its directory: config.json, model.safetensors and tokenizer.json",
+        layout="ordinary",
     ),
     KeptModel(
         name="code-lm",

@@ -32,6 +32,6 @@ def _fill(row: GalleryModel, weights: Path, folder: Path) -> None:
             claim.model.refuse_other_weights()
         except InputError as error:
             raise InputError(
-                f"{weights} does not give the weights that row {row.name!r} is about; its original has "
-                f"SHA-256 {row.sha256} at {row.address}"
+                f"{weights} does not give the weights that row {row.name!r} is about; {row.known_by}, "
+                f"from {row.address}"
             ) from error

@@ -196,6 +196,7 @@ def _misfit(declaration: Declaration) -> str | None:
         "its attention has no mask": not sizes.is_causal,
         "its MLPs read beside the heads": sizes.parallel,
         "the logits have a bias": sizes.logit_bias,
+        f"it has {sizes.outputs} outputs, want one for each token": sizes.outputs is not None,
     }
     return next((sentence for sentence, applies in misfits.items() if applies), None)
 

@@ -43,8 +43,14 @@ _OFF = (
     "per_layer_num_key_value_heads",
     "is_audio_model",
     "is_visual_model",
+    "use_yarn_rope",
 )
 """Options of TransformerLens that change what is computed and are not there."""
+_ONE = {
+    "attn_coeff": "attention that is constant in part is no softmax",
+    "rotary_scaling_factor": "stretched positions are not there yet",
+}
+"""Factors that change what is computed, and are not there."""
 _READ = frozenset(
     {
         *("n_layers", "d_model", "n_ctx", "d_head", "n_heads", "d_mlp", "d_vocab", "d_vocab_out"),
@@ -59,16 +65,16 @@ _READ = frozenset(
         ),
         *("use_attn_scale", "attn_scale", "attn_coeff", "scale_attn_by_inverse_layer_idx"),
         *("positional_embedding_type", "rotary_dim", "rotary_base", "rotary_adjacent_pairs"),
-        *("use_NTK_by_parts_rope", "parallel_attn_mlp", "architecture"),
+        *("use_NTK_by_parts_rope", "parallel_attn_mlp", "architecture", "rotary_scaling_factor"),
     }
 )
 _HARMLESS = re.compile(
-    r"(use_hook|checkpoint|tokenizer|from_checkpoint|NTK_by_parts|vision|init|relative_attention)_?.*"
+    r"(use_hook|checkpoint|tokenizer|from_checkpoint|NTK|vision|init|relative_attention)_?.*"
     r"|use_attn_(result|in)|use_split_qkv_input|split_attention_weights|default_(prepend_bos|padding_side)"
     r"|device|n_devices|dtype|seed|n_params|model_name|original_architecture|trust_remote_code|window_size"
     r"|attn_types|experts_per_token|layer_norm_folding|qk_norm_after_rope|rmsnorm_uses_offset"
     r"|decoder_start_token_id|tie_word_embeddings|attn_implementation|mm_tokens_per_image"
-    r"|ungroup_grouped_query_attention"
+    r"|ungroup_grouped_query_attention|yarn_.*|norm_topk_prob|rotary_base_local|weight_init_mode"
 )
 """Options of TransformerLens that change no logit, or none unless one of the others is set."""
 _FOLDED, _CAUSAL, _BOTH_WAYS = "LNPre", "causal", "bidirectional"
@@ -89,11 +95,13 @@ class LensConfig:
             if self.fields.has(key) and _is_on(self.fields.value(key)):
                 found = self.fields.value(key)
                 raise InputError(f"{self.fields.path(key)} is {found}, want it off: it is not there yet")
-        if self.fields.has("attn_coeff") and self.fields.rational("attn_coeff") != 1:
-            coefficient = self.fields.rational("attn_coeff")
+        for key, why in _ONE.items():
+            if self.fields.has(key) and self.fields.rational(key) != 1:
+                raise InputError(f"{self.fields.path(key)} is {self.fields.rational(key)}, want 1: {why}")
+        if strange := [key for key in self._unread() if key.startswith("use_") and self.fields.value(key)]:
             raise InputError(
-                f"{self.fields.path('attn_coeff')} is {coefficient}, want 1: "
-                "attention that is constant in part is no softmax"
+                f"{self.fields.path(strange[0])} is {self.fields.value(strange[0])}, and what it changes is "
+                "not known here; want it off"
             )
         if self.fields.has("architecture") and self.layout is NATIVE:
             self.fields.one_of("architecture", ("TransformerLensNative",))
@@ -120,6 +128,12 @@ class LensConfig:
                 f"{self.fields.path('act_fn')} is {found!r}, want one of {', '.join(_ACTIVATIONS)}"
             )
         return _ACTIVATIONS[found.lower()]
+
+    def activation_note(self) -> tuple[str, ...]:
+        """Say of an activation whose constant has fewer digits that it is taken for the one with all."""
+        is_short = self.fields.has("act_fn") and str(self.fields.value("act_fn")).lower() == "gelu_fast"
+        said = "gelu_fast is taken for gelu_new, whose constant is 0.7978845608028654 and not 0.7978845608"
+        return (said,) if is_short else ()
 
     def norm(self, *, has_scales: bool) -> Norm:
         """Return the norm; where it is left out the scales of norms tell whether there is one."""
@@ -169,19 +183,21 @@ class LensConfig:
     def mask(self, layers: int) -> tuple[Mask, tuple[str, ...]]:
         """Return the mask of attention, and what is to be said of it.
 
-        Of one layer only the last position is decided at, so that a mask makes no difference.
+        In one layer the last position reads everything, with a mask or without: where nothing is said of one,
+        a decision there is known, and a decision elsewhere is not.
         """
         key = "attention_dir"
         usual = "not said" if self.layout is GROKKING else _CAUSAL
         said = self.fields.text(key) if self.fields.has(key) else usual
         if said == _CAUSAL:
             return Mask.CAUSAL, ()
-        if layers == 1:
-            return Mask.CAUSAL, (
-                "whether attention has a mask makes no difference: one layer, decided at the last position",
-            )
         if said == _BOTH_WAYS:
             return Mask.NONE, ("attention has no mask: every position attends to all of the prompt",)
+        if layers == 1:
+            unknown = (
+                "whether attention has a mask is not said: at the last position of one layer it makes no"
+            )
+            return Mask.CAUSAL, (f"{unknown} difference; decide nowhere else",)
         raise InputError(
             f"{self.fields.path(key)} is {said!r}, want {_CAUSAL!r} or {_BOTH_WAYS!r}: in {layers} layers "
             "the last position reads what earlier ones may have seen of later ones"
@@ -189,13 +205,13 @@ class LensConfig:
 
     def unread_note(self) -> tuple[str, ...]:
         """Say which keys nothing here has looked at."""
-        known = _READ.union(_OFF)
-        unread = [
-            key
-            for key in self.fields.keys()  # noqa: SIM118  # Fields is not a mapping
-            if key not in known and not _HARMLESS.fullmatch(key)
-        ]
+        unread = self._unread()
         return (f"not read of its configuration: {', '.join(unread)}",) if unread else ()
+
+    def _unread(self) -> list[str]:
+        known = _READ.union(_OFF)
+        keys = self.fields.keys()
+        return [key for key in keys if key not in known and not _HARMLESS.fullmatch(key)]
 
 
 def _is_on(value: object) -> bool:

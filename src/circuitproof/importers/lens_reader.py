@@ -12,11 +12,6 @@ from circuitproof.importers.rotations import Rotations
 from circuitproof.importers.stored import Array, StoredTensors, refuse_other_tensors
 from circuitproof.models.architecture import ROTARY_TABLES, Architecture, tensor_shapes
 
-_NEVER = -(2.0**100)
-"""The logit of a token that is read and never predicted: below any that a model computes."""
-_OF_TOKENS = {"embed.token": 0.0, "logits.weight": 0.0, "logits.bias": _NEVER}
-"""What stands in the rows of tokens that a model does not read, or does not predict."""
-
 
 @dataclass(frozen=True, slots=True)
 class LensReader:
@@ -25,8 +20,6 @@ class LensReader:
     theirs: StoredTensors
     layout: LensLayout
     architecture: Architecture
-    tokens: tuple[int, int]
-    """How many are read, and how many are predicted."""
     rotations: Rotations | None
     is_folded: bool
     """Whether norms have neither scale nor shift of their own."""
@@ -36,18 +29,16 @@ class LensReader:
         """Return one of our tensors."""
         if self.rotations is not None and ours in ROTARY_TABLES:
             return self.rotations.tables[ROTARY_TABLES.index(ours)]
-        own = self._own_shapes()[ours]
         place = self.layout.place(ours, self.architecture.head_width)
         if place.theirs in self.theirs:
             found = finite(place.cut(self.theirs[place.theirs]), f"{self.where}: tensor {place.theirs}")
         else:
-            found = np.full(own, 1.0 if ours.endswith(".norm.scale") else 0.0, np.float32)
+            found = np.full(
+                self._own_shapes()[ours], 1.0 if ours.endswith(".norm.scale") else 0.0, np.float32
+            )
         if self.rotations is not None and ours.startswith("head.") and (".query." in ours or ".key." in ours):
             found = self.rotations.reordered(found)
-        lacked = tensor_shapes(self.architecture)[ours][0] - own[0]
-        if not lacked:
-            return found
-        return np.concatenate([found, np.full((lacked, *own[1:]), _OF_TOKENS[ours], np.float32)])
+        return found
 
     def refuse_unfit(self) -> None:
         """Refuse tensors that are missing, of another shape, strange, or of no numbers."""
@@ -74,22 +65,14 @@ class LensReader:
             yield "the norms' scales and shifts, which were folded into what reads them, are 1 and 0"
         if any(ours.endswith(".bias") and ours != "logits.bias" for ours in lacking):
             yield "biases that it does not have are zeros"
-        read, predicted = self.tokens
-        if predicted < read:
-            yield f"tokens from {predicted} on are read and never predicted: their logit is -2^100"
-        if read < predicted:
-            yield f"tokens from {read} on are predicted and never read: their embedding is zero"
+        if (outputs := self.architecture.outputs) is not None:
+            tokens = self.architecture.vocabulary
+            yield f"it has {outputs} outputs and {tokens} tokens: no output is taken for a token"
 
     def _own_shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """Return our tensors that are stored, with rows for the tokens that the model has."""
-        read, predicted = self.tokens
-        rows = {"embed.token": read, "logits.weight": predicted, "logits.bias": predicted}
+        """Return our tensors that are stored."""
         shapes = tensor_shapes(self.architecture)
-        return {
-            ours: (rows.get(ours, shape[0]), *shape[1:])
-            for ours, shape in shapes.items()
-            if ours not in ROTARY_TABLES
-        }
+        return {ours: shape for ours, shape in shapes.items() if ours not in ROTARY_TABLES}
 
     def _may_lack(self, ours: str) -> bool:
         """Say whether a tensor may be missing: with all that are like it, in every layer, or not at all."""

@@ -1,7 +1,7 @@
 """Models of TransformerLens, and of the code that it grew from, as model directories; no pickle is read.
 
 Everything that is done to a model is one of its notes: norms that were folded, biases that it lacks,
-coordinates in another order, tokens that are read but never predicted.
+coordinates in another order, logits of something else than tokens.
 """
 
 import re
@@ -34,6 +34,8 @@ from circuitproof.models.declaration import NO_PROGRAMS, Declaration
 from circuitproof.models.operators import Attention, NoNorm, Relu
 
 _BLOCK = re.compile(r"blocks\.([0-9]{1,4})\.")
+_WRAPPED = re.compile(r"(_orig_mod\.|module\.)*")
+"""What compiling and training on several devices put before every name."""
 _BIASES = (
     *(f"head.0.0.{role}.bias" for role in ("query", "key", "value")),
     *("attention.0.output.bias", "mlp.0.up.bias", "mlp.0.down.bias"),
@@ -48,7 +50,8 @@ def import_tl(source: Path, out: Path, config: Path | None = None) -> Foreign:
     folder = source if source.is_dir() else source.parent
     refuse_links(folder)
     fields = read_fields(folder / CONFIG if config is None else config)
-    with open_tensors(tensor_files(source) if source.is_dir() else [source]) as theirs:
+    files = tensor_files(source) if source.is_dir() else [source]
+    with open_tensors(files, lambda name: _WRAPPED.sub("", name, 1)) as theirs:
         foreign = read_lens(theirs, fields, str(source))
         write_foreign(foreign, out)
     return foreign
@@ -59,7 +62,8 @@ def from_live(model: Any, out: Path, config: Mapping[str, object] | None = None)
     is_state = isinstance(model, Mapping)
     if config is None and is_state:
         raise InputError("a state does not say what is computed with it; give config=model.cfg.to_dict()")
-    state = dict[str, object](model if is_state else model.state_dict())
+    found = dict[str, object](model if is_state else model.state_dict())
+    state = {_WRAPPED.sub("", name, 1): tensor for name, tensor in found.items()}
     given = _options(model.cfg) if config is None else config
     foreign = read_lens(tensors_in_memory(state), Fields(plain_config(given), "config"), "the model")
     write_foreign(foreign, out)
@@ -78,7 +82,7 @@ class _LensSizes:
     vocabulary: int
     """How many tokens are read."""
     predicted: int
-    """How many tokens are predicted."""
+    """How many logits there are."""
     context: int
     width: int
     heads: int
@@ -110,13 +114,13 @@ def read_lens(theirs: StoredTensors, fields: Fields, where: str) -> Foreign:
     with about(fields.where):
         architecture = _architecture(theirs, config, sizes, scale)
     rotations = rotations_of(theirs, config, architecture)
-    tokens = (sizes.vocabulary, sizes.predicted)
-    reader = LensReader(theirs, config.layout, architecture, tokens, rotations, config.is_folded, where)
+    reader = LensReader(theirs, config.layout, architecture, rotations, config.is_folded, where)
     reader.refuse_unfit()
     notes = (
         *scaled,
         *config.mask(sizes.layers)[1],
         *(rotations.notes if rotations else ()),
+        *(config.activation_note() if sizes.mlp_width else ()),
         *reader.notes(),
         *widening_notes(theirs, reader.used()),
         *config.unread_note(),
@@ -182,7 +186,7 @@ def _architecture(
     has_scales = _has(theirs, config.layout, "logits.norm.scale")
     is_biased_output = _has(theirs, config.layout, "logits.bias")
     return Architecture(
-        vocabulary=max(sizes.vocabulary, sizes.predicted),
+        vocabulary=sizes.vocabulary,
         context=sizes.context,
         layers=sizes.layers,
         heads=sizes.heads,
@@ -195,10 +199,11 @@ def _architecture(
         activation=config.activation() if sizes.mlp_width else Relu(),
         tied=False,
         biases=bool(biases),
-        logit_bias=is_biased_output or sizes.predicted < sizes.vocabulary,
+        logit_bias=is_biased_output,
         rotary=(config.size("rotary_dim") or sizes.head_width) if config.is_rotary() else None,
         parallel=config.flag("parallel_attn_mlp"),
         mask=config.mask(sizes.layers)[0],
+        outputs=None if sizes.predicted == sizes.vocabulary else sizes.predicted,
     )
 
 

@@ -24,6 +24,7 @@ ROTARY_TABLES = ("rotary.cos", "rotary.sin")
 
 _MOST = {
     "vocabulary": 1 << 21,
+    "predicted": 1 << 21,
     "context": 1 << 21,
     "layers": 1 << 12,
     "heads": 1 << 12,
@@ -60,13 +61,17 @@ class Architecture:
     parallel: bool = False
     """The MLP of a layer reads what its heads read, not what they put out."""
     mask: Mask = Mask.CAUSAL
+    outputs: PositiveInt | None = None
+    """How many logits there are, where that is not one for each token of the vocabulary."""
 
     def __post_init__(self) -> None:
         for name, most in _MOST.items():
             least = 0 if name == "mlp_width" else 1
             if not least <= getattr(self, name) <= most:
                 found = getattr(self, name)
-                raise DeclarationError(f"architecture.{name} is {found}, want {least} to {most}")
+                said = "outputs" if name == "predicted" else name
+                raise DeclarationError(f"architecture.{said} is {found}, want {least} to {most}")
+        self._refuse_needless_outputs()
         Graph(self.layers, self.heads)  # refuses one that is too large
         if isinstance(self.norm, BandNorm) and self.width == 1:
             raise DeclarationError("architecture.width is 1, want at least 2: BandNorm centres what it reads")
@@ -80,6 +85,22 @@ class Architecture:
                 f"architecture.attention_scale is {self.attention_scale}, want a positive FP32 value"
                 + ("" if near is None else f'; the nearest is "{near}"')
             )
+
+    def _refuse_needless_outputs(self) -> None:
+        if self.outputs is not None and self.tied:
+            raise DeclarationError(
+                f"architecture.outputs is {self.outputs} and tied is true: the output embedding cannot be "
+                "that of tokens; leave one out"
+            )
+        if self.outputs == self.vocabulary:
+            raise DeclarationError(
+                f"architecture.outputs is {self.outputs}, as many as there are tokens; leave it out"
+            )
+
+    @property
+    def predicted(self) -> int:
+        """Return how many logits there are: one for each token, unless something else is said."""
+        return self.vocabulary if self.outputs is None else self.outputs
 
     @property
     def has_norm(self) -> bool:
@@ -96,8 +117,8 @@ class Architecture:
         return Graph(self.layers, self.heads, has_mlps=has_mlps, is_parallel=self.parallel and has_mlps)
 
     def to_json(self) -> Json:
-        """Return it as JSON; `rotary`, `parallel` and `mask` stand there only where they apply."""
-        unsaid = {name for name in ("rotary", "parallel") if not getattr(self, name)}
+        """Return it as JSON; optional keys stand there only where they apply."""
+        unsaid = {name for name in ("rotary", "parallel", "outputs") if not getattr(self, name)}
         unsaid |= {"mask"} if self.is_causal else set()
         return {key: value for key, value in record_to_json(self).items() if key not in unsaid}
 
@@ -124,6 +145,8 @@ def read_architecture(fields: Fields) -> Architecture:
     scale = fields.rational("attention_scale") if fields.has("attention_scale") else inverse_root(head_width)
     if fields.has("rotary"):
         fields.integer("rotary", least=2)  # not null: a key that does not apply is left out
+    if fields.has("outputs"):
+        fields.integer("outputs", least=1)
     return Codec().record(
         Architecture,
         fields,
@@ -190,8 +213,8 @@ def tensor_shapes(architecture: Architecture, programs: Collection[Head] = ()) -
         shapes |= _norm_shapes(architecture, f"attention.{layer}.norm")
         shapes |= _mlp_shapes(architecture, f"mlp.{layer}") if architecture.mlp_width else {}
     shapes |= _norm_shapes(architecture, "logits.norm")
-    shapes |= {} if architecture.tied else {"logits.weight": (architecture.vocabulary, width)}
-    shapes |= {"logits.bias": (architecture.vocabulary,)} if architecture.logit_bias else {}
+    shapes |= {} if architecture.tied else {"logits.weight": (architecture.predicted, width)}
+    shapes |= {"logits.bias": (architecture.predicted,)} if architecture.logit_bias else {}
     return shapes
 
 

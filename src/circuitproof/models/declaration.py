@@ -79,6 +79,7 @@ class Declaration:
         """
         sizes, tokens = self.architecture, len(task.alphabet)
         task.refuse_smaller(sizes.vocabulary)
+        task.refuse_other_outputs(sizes.predicted)
         task.refuse_other_alphabet(self.alphabet)
         if self.alphabet is None and tokens != sizes.vocabulary:
             raise InputError(

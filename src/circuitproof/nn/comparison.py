@@ -120,7 +120,7 @@ def _measure(
 
 
 def _exact_rows(frozen: Frozen, records: Sequence[RecordedLogits]) -> list[tuple[Fraction, ...]]:
-    tokens = tuple(range(frozen.architecture.vocabulary))
+    tokens = tuple(range(frozen.architecture.predicted))
     prompts = [prefix for record in records for prefix in record.prefixes()]
     return [found.logits for found in exact_logits(frozen, whole(frozen.graph), tokens, prompts)]
 

@@ -69,6 +69,7 @@ def task_logits(model: Transformer, task: Task, circuits: Sequence[Circuit] | No
     They are computed where the model is, and returned in main memory.
     """
     task.refuse_smaller(model.architecture.vocabulary)
+    task.refuse_other_outputs(model.architecture.predicted)
     if circuits is not None and len(distinct := tuple(dict.fromkeys(circuits))) < len(circuits):
         return task_logits(model, task, distinct)[[distinct.index(circuit) for circuit in circuits]]
     count = 1 if circuits is None else len(circuits)
@@ -83,7 +84,7 @@ def task_logits(model: Transformer, task: Task, circuits: Sequence[Circuit] | No
         for length, alike in by_length(task.prompts).items():
             for places, chosen in _portions(model, alike, length, count):
                 tokens = model.tokens_of([task.prompts[place] for place in places])
-                found = model.candidate_logits(tokens, task.candidates, masks(chosen))
+                found = model.candidate_logits(tokens, task.candidates, masks(chosen), task.position)
                 logits[chosen.start : chosen.stop, places] = found.cpu()
     return logits
 

@@ -13,7 +13,7 @@ from circuitproof.errors import CircuitproofError
 from circuitproof.files.devices import CPU, Device
 from circuitproof.nn.devices import has_doubles
 from circuitproof.proof.claim import Claim
-from circuitproof.proof.effort import Pace
+from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.enclosed import Enclosed, NotKnown
 from circuitproof.proof.fold import CandidateLogits
 from circuitproof.proof.verdict import Battery
@@ -38,6 +38,11 @@ def measured(found: Verification, pace: Pace, device: Device = CPU) -> Verificat
     return replace(found, floats=measure_floats(found.battery, pace, device))
 
 
+def measured_after(battery: Battery) -> FloatMeasures | Unmeasured:
+    """Measure on the processor, without a hurry, what torch makes of a claim that was answered."""
+    return measure_floats(battery, UNHURRIED)
+
+
 def measure_floats(battery: Battery, pace: Pace, device: Device = CPU) -> FloatMeasures | Unmeasured:
     """Measure in torch how far logits are from the known ones, and where circuit and model decide alike.
 
@@ -57,6 +62,7 @@ def _measured(battery: Battery, device: Device) -> FloatMeasures:
     from circuitproof.nn.checkpoint import load_model
     from circuitproof.nn.decisions import task_logits
 
+    battery.claim.task.refuse_pattern()
     claim, known = battery.claim, battery.folded.of(battery.claim.circuit)
     model = load_model(claim.frozen.file.path.parent, device).model
     circuit, seconds = _run(model, claim)

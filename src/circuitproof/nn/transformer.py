@@ -32,7 +32,7 @@ from circuitproof.nn.stream import (
     StreamState,
     SubstitutedStream,
 )
-from circuitproof.tasks.domain import Prompt
+from circuitproof.tasks.domain import LAST, Prompt, decided_at
 
 
 class NormLayer(nn.Module):
@@ -162,9 +162,9 @@ class Transformer(nn.Module):
             MlpLayer(architecture) for _ in range(architecture.layers if self.graph.has_mlps else 0)
         )
         self.norm = NormLayer(architecture)
-        vocabulary, width = architecture.vocabulary, architecture.width
-        self.unembed = None if architecture.tied else _zeros(vocabulary, width)
-        self.unembed_bias = _zeros(vocabulary) if architecture.logit_bias else None
+        predicted, width = architecture.predicted, architecture.width
+        self.unembed = None if architecture.tied else _zeros(predicted, width)
+        self.unembed_bias = _zeros(predicted) if architecture.logit_bias else None
         self.below: StreamMemory | None = None
 
     @property
@@ -188,9 +188,11 @@ class Transformer(nn.Module):
         tokens: TokenBatch,
         candidates: Sequence[int],
         circuits: Sequence[Circuit] | EdgeMasks | None = None,
+        position: int = LAST,
     ) -> Float[Tensor, "circuit prompt candidate"]:
-        """Return the candidates' logits at the last position, of the model or of many circuits at once."""
-        residual = self._residual(tokens, self._stream(tokens, circuits))[..., -1:, :]
+        """Return the candidates' logits at a position, of the model or of many circuits at once."""
+        decided = decided_at(tokens.shape[1], position)
+        residual = self._residual(tokens, self._stream(tokens, circuits))[..., decided : decided + 1, :]
         return self._logits(residual, list(candidates))[:, 0, :, 0]
 
     def final_residual(

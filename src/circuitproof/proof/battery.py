@@ -21,6 +21,7 @@ from circuitproof.proof.remarks import Decisions, Plain, Remark, RemarkContext, 
 from circuitproof.proof.verdict import Answer, Battery, Undecided, Verdict
 from circuitproof.tasks.domain import Domain
 from circuitproof.tasks.patterns import Pattern
+from circuitproof.workers import SERIAL, Division
 
 _TRIED = 4
 """On how many prompts a precision is tried before it is used on all of a longer list."""
@@ -39,7 +40,7 @@ def prove(claim: Claim, effort: Effort | None = None) -> Battery:
             battery = answer_pattern(claim, effort or Effort())
         case _:
             assert_never(claim.task.domain)
-    return replace(battery, answers=_remarked(battery))
+    return replace(battery, answers=_remarked(battery, (effort or Effort()).workers))
 
 
 def _promising(claim: Claim, effort: Effort) -> Claim:
@@ -98,7 +99,7 @@ def prove_also(battery: Battery, prop: LesionIdentity) -> Battery:
     return replace(answered, answers=_remarked(answered))
 
 
-def _remarked(battery: Battery) -> tuple[Answer, ...]:
+def _remarked(battery: Battery, workers: Division = SERIAL) -> tuple[Answer, ...]:
     """Return the answers with their remarks, which only proofs have."""
     claim, answers = battery.claim, battery.claim.task.answers_by_class()
     proved = [answer.prop for answer in battery.answers if answer.verdict is Verdict.PROVED]
@@ -106,11 +107,11 @@ def _remarked(battery: Battery) -> tuple[Answer, ...]:
         answers=answers,
         circuit=claim.circuit,
         programs=claim.frozen.programs,
-        is_equivalent=any(prop.implies_equivalence for prop in proved),
+        is_equivalent=any(prop.implies_equivalence(claim) for prop in proved),
         has_single_classes=len(answers) == claim.task.size,
-        unedged=_unedged(battery),
+        unedged=_unedged(battery, workers),
         of_prompts=remarks_on_prompts(claim.circuit.ablation, battery.shown.prompts),
-        is_as_model=_is_as_model(battery),
+        is_as_model=_is_as_model(battery, workers),
         lacks_edges=len(claim.circuit) < len(claim.edges()),
     )
     return tuple(
@@ -136,21 +137,23 @@ def remarks(
     return (*said, *of_prompts, *prop.late_remarks(), *perhaps(Plain.AS_MODEL, context.is_as_model))
 
 
-def _unedged(battery: Battery) -> Sequence[Decision]:
+def _unedged(battery: Battery, workers: Division) -> Sequence[Decision]:
     """Return what the circuit without any edge decides: of one prompt, if cut edges carry nothing."""
     claim = battery.claim
     none = replace(claim.circuit, edges=frozenset[Edge]())
     prompts = battery.shown.prompts[:1] if isinstance(none.ablation, Zero) else battery.shown.prompts
-    folded = fold(claim.frozen, claim.task.candidates, [none], prompts, arithmetic=claim.arithmetic)
+    asked = (claim.frozen, claim.task.candidates, [none], prompts)
+    folded = fold(*asked, arithmetic=claim.arithmetic, workers=workers)
     return tuple(one.decision for one in folded.of(none))
 
 
-def _is_as_model(battery: Battery) -> Ternary:
+def _is_as_model(battery: Battery, workers: Division) -> Ternary:
     """Say whether a circuit has the model's logits although its cut edges carry something."""
     claim, prompts = battery.claim, battery.shown.prompts
     if isinstance(claim.circuit.ablation, Zero):
         return False
     model = whole(claim.frozen.graph)
     circuits = [claim.circuit, model]
-    folded = fold(claim.frozen, claim.task.candidates, circuits, prompts, arithmetic=claim.arithmetic)
+    asked = (claim.frozen, claim.task.candidates, circuits, prompts)
+    folded = fold(*asked, arithmetic=claim.arithmetic, workers=workers)
     return all_of(map(same_logits, folded.of(claim.circuit), folded.of(model)))

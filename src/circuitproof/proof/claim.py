@@ -9,7 +9,7 @@ from circuitproof.circuits.circuit import Circuit
 from circuitproof.circuits.graph import Edge, Granularity, Graph, Port, Use
 from circuitproof.circuits.readers import readers, reads_prompt
 from circuitproof.circuits.smaller import circuits_of_size
-from circuitproof.errors import InputError
+from circuitproof.errors import DeclarationError, InputError
 from circuitproof.forward.cells import Variant, refuse_unreadable
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.substitutes import SubstitutedBinding
@@ -41,6 +41,11 @@ class Claim:
                 self._refuse_misfit_pattern(longest)
             case _:
                 assert_never(self.task.domain)
+        if self.frozen.position != self.task.position:
+            raise DeclarationError(
+                f"the model is read at position {self.frozen.position}, task {self.task.name!r} at "
+                f"{self.task.position}"
+            )
         self.task.refuse_other_alphabet(self.frozen.declaration.alphabet)
         for prop in self.properties:
             prop.refuse_misfit(self)
@@ -52,6 +57,7 @@ class Claim:
                 f"task {self.task.name!r} speaks of token {unknown[0]}, which is not in the model's "
                 f"{sizes.vocabulary} tokens; use a model of its alphabet"
             )
+        self.task.refuse_other_outputs(sizes.predicted)
         refuse_unreadable(prompts, sizes.vocabulary, sizes.context)
         self._refuse_misfit_ablation(prompts)
 
@@ -69,6 +75,7 @@ class Claim:
 
     def _refuse_misfit_pattern(self, longest: int) -> None:
         sizes, task = self.frozen.architecture, self.task
+        task.refuse_other_outputs(sizes.predicted)
         if not isinstance(self.circuit.ablation, Zero):
             raise InputError(
                 f"{self.circuit.ablation.kind} ablation is not known over patterns; list prompts"

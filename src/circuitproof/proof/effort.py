@@ -7,6 +7,7 @@ from math import inf
 from typing import Final, TypeVar
 
 from circuitproof.errors import DeclarationError
+from circuitproof.workers import SERIAL, Division
 
 Item = TypeVar("Item")
 
@@ -88,6 +89,8 @@ class Effort:
     """The most exponentials that softmax heads over a pattern may take."""
     pace: Pace = field(default=UNHURRIED, repr=False)
     """Until when to try, and who hears of it."""
+    workers: Division = SERIAL
+    """Among whom a list's prompts and circuits are divided; no answer depends on it."""
 
     def __post_init__(self) -> None:
         if self.budget < 1:

@@ -169,14 +169,14 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class BoxWeights:
     """How much each bound on what a head adds counts: two integers for each head of a sum."""
 
     numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class RatioCut:
     """What a head adds is below a first number, between two, or above the last; they count 2^-16."""
 
     head: Head
@@ -184,7 +184,7 @@ class Cut:
     parts: "tuple[CutTree, ...]"
 
 
-CutTree: TypeAlias = Weights | Cut
+CutTree: TypeAlias = BoxWeights | RatioCut
 """Why no prompt of a region lets a rival catch up, whatever each head adds."""
 
 

@@ -1,21 +1,19 @@
 """Folding: the candidate logits of circuits on every prompt, each distinct computation done once."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeAlias, TypeVar, overload
 
-from circuitproof.arithmetic.exact import Exact
 from circuitproof.arithmetic.grid import Row, row_of_fractions
 from circuitproof.forward.cells import Variant
-from circuitproof.forward.forward import Forward, Trace
 from circuitproof.forward.frozen import Frozen
-from circuitproof.forward.row_names import row_names
-from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, EnclosedRow, ExactForward, ExactNumbers
-from circuitproof.proof.blocks import PromptBlock, blocks
+from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, ExactNumbers
 from circuitproof.proof.effort import UNHURRIED, Pace
 from circuitproof.proof.enclosed import Enclosed, known_places
+from circuitproof.proof.fold_parts import BlockLogits, FoldTask, LogitsRow
 from circuitproof.tasks.domain import Prompt
+from circuitproof.workers import SERIAL, Division
 
 
 class Fold:
@@ -75,7 +73,6 @@ class Fold:
 
 CandidateLogits: TypeAlias = Fold | Enclosed
 Values_co = TypeVar("Values_co", bound=CandidateLogits, covariant=True)
-Key = TypeVar("Key", Row, EnclosedRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +102,7 @@ def fold(
     pace: Pace = UNHURRIED,
     *,
     arithmetic: ExactNumbers = EXACT,
+    workers: Division = SERIAL,
 ) -> Folded[Fold]: ...
 
 
@@ -117,6 +115,7 @@ def fold(
     pace: Pace = UNHURRIED,
     *,
     arithmetic: ClaimArithmetic,
+    workers: Division = SERIAL,
 ) -> Folded[CandidateLogits]: ...
 
 
@@ -128,60 +127,49 @@ def fold(  # noqa: PLR0913  # a computation is all of this
     pace: Pace = UNHURRIED,
     *,
     arithmetic: ClaimArithmetic = EXACT,
+    workers: Division = SERIAL,
 ) -> Folded[CandidateLogits]:
-    """Return the logits of every circuit on every prompt, circuit after circuit until time is over."""
-    asked = blocks(frozen, tuple(dict.fromkeys(circuits)), prompts, pace)
-    passes = ((block, Forward(frozen, block.cells, Exact(), candidates)) for block in asked)
-    if isinstance(arithmetic, ExactNumbers):
-        exact = ((block, _exact_rows(forward)) for block, forward in passes)
-        return _FoldIndex[Row](circuits, len(prompts)).folded(exact, Fold, pace)
-    enclosed = ((block, arithmetic.rows(forward)) for block, forward in passes)
-    return _FoldIndex[EnclosedRow](circuits, len(prompts)).folded(enclosed, _enclosed, pace)
+    """Return the logits of every circuit on every prompt, circuit after circuit until time is over.
+
+    Workers have a part each, of the prompts or of the circuits: whichever are more.
+    """
+    task = FoldTask(frozen, candidates, tuple(dict.fromkeys(circuits)), tuple(prompts), arithmetic)
+    index = _FoldIndex(task.circuits, len(prompts))
+    for block in task.divided(pace, workers):
+        index.add(block)
+    return index.folded()
 
 
-def _exact_rows(forward: ExactForward) -> Callable[[int], Sequence[Row]]:
-    trace = Trace(forward)
-    return lambda stage: [row.reduced() for row in trace.output(stage).rows()]
-
-
-def _enclosed(row: EnclosedRow) -> Enclosed:
-    return Enclosed(*row)
-
-
-class _FoldIndex(Generic[Key]):
+class _FoldIndex:
     """Which numbers decide each prompt, block by block; rows of equal numbers have one index."""
 
-    def __init__(self, circuits: Iterable[Variant], prompts: int) -> None:
-        self._known: dict[Key, int] = {}
-        self._places = {circuit: [0] * prompts for circuit in circuits}
-        self._cells = {circuit: set[bytes | int]() for circuit in circuits}
+    def __init__(self, circuits: Sequence[Variant], prompts: int) -> None:
+        self._circuits = circuits
+        self._known: dict[LogitsRow, int] = {}
+        self._places = {place: [0] * prompts for place in range(len(circuits))}
+        self._cells = {place: set[bytes | int]() for place in range(len(circuits))}
 
-    def folded(
-        self,
-        passes: Iterable[tuple[PromptBlock, Callable[[int], Sequence[Key]]]],
-        make: Callable[[Key], Values_co],
-        pace: Pace,
-    ) -> Folded[Values_co]:
-        """Compute block after block; a circuit that some block has no time for is left out."""
-        for block, logits_of in passes:
-            self._add(block, logits_of, pace)
+    def add(self, block: BlockLogits) -> None:
+        """Take in a block; a circuit that it had no time for is left out."""
+        for circuit in block.asked:
+            if (found := block.found.get(circuit)) is None:
+                self._places.pop(circuit, None)
+            elif (places := self._places.get(circuit)) is not None:
+                indices = [self._known.setdefault(row, len(self._known)) for row in found.rows]
+                for prompt, row in zip(block.prompts, found.of_prompts, strict=True):
+                    places[prompt] = indices[row]
+                self._cells[circuit].update(found.cells)
+
+    def folded(self) -> Folded[CandidateLogits]:
         used: dict[int, int] = {}
         places = {
-            circuit: tuple([used.setdefault(one, len(used)) for one in found])
+            self._circuits[circuit]: tuple([used.setdefault(one, len(used)) for one in found])
             for circuit, found in self._places.items()
         }
         keys = list(self._known)
-        cells = {circuit: len(self._cells[circuit]) for circuit in places}
-        return Folded(tuple(make(keys[one]) for one in used), places, cells)
+        cells = {self._circuits[circuit]: len(self._cells[circuit]) for circuit in self._places}
+        return Folded(tuple(_logits(keys[one]) for one in used), places, cells)
 
-    def _add(self, block: PromptBlock, logits_of: Callable[[int], Sequence[Key]], pace: Pace) -> None:
-        names = row_names(block.cells) if block.is_part else None
-        done = dict[Variant, list[int]]()
-        for circuit, (stage, rows) in pace.steps("circuits computed", block.rows.items()):
-            logits = logits_of(stage)
-            indices = {row: self._known.setdefault(logits[row], len(self._known)) for row in set(rows)}
-            done[circuit] = self._places[circuit]
-            for prompt, row in zip(block.prompts, rows, strict=True):
-                done[circuit][prompt] = indices[row]
-            self._cells[circuit].update(indices if names is None else (names[stage][row] for row in indices))
-        self._places = {circuit: done[circuit] for circuit in self._places if circuit in done}
+
+def _logits(row: LogitsRow) -> CandidateLogits:
+    return Fold(row) if isinstance(row, Row) else Enclosed(*row)

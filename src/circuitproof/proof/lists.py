@@ -22,6 +22,7 @@ def answer_list(claim: Claim, effort: Effort) -> Battery:
         task.prompts,
         effort.pace,
         arithmetic=claim.arithmetic,
+        workers=effort.workers,
     )
     answers = tuple(
         prop.answer_list(claim, folded, effort)

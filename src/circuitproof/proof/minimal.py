@@ -14,6 +14,7 @@ from circuitproof.proof.enclosed import NOT_KNOWN, Ternary
 from circuitproof.proof.fold import CandidateLogits, fold
 from circuitproof.proof.known import decides, divide
 from circuitproof.tasks.task import Task
+from circuitproof.workers import SERIAL, Division
 
 _ANCHORS = 8
 """So many prompts are tried first; most circuits that are wrong are wrong on one of them."""
@@ -75,6 +76,7 @@ def search_minimum(  # noqa: PLR0913  # a search has these bounds
     among: Circuit | None = None,
     pace: Pace = UNHURRIED,
     arithmetic: ClaimArithmetic = EXACT,
+    workers: Division = SERIAL,
 ) -> FewestEdges:
     """Try all circuits of no edge, of one, of two, until some suffice; at most `most` edges each.
 
@@ -91,7 +93,7 @@ def search_minimum(  # noqa: PLR0913  # a search has these bounds
         circuits = every.contenders(edges, size, budget + 1)
         if len(circuits) > budget:
             return FewestEdges(size, tuple(trials), (), SearchLimit.BUDGET, arithmetic)
-        found, arithmetic = _try_finely(frozen, task, circuits, pace, arithmetic)
+        found, arithmetic = _try_finely(frozen, task, circuits, pace, arithmetic, workers)
         trials.extend(found)
         if len(found) < len(circuits):
             return FewestEdges(size, tuple(trials), (), SearchLimit.TIME, arithmetic)
@@ -103,33 +105,42 @@ def search_minimum(  # noqa: PLR0913  # a search has these bounds
     return FewestEdges(last + 1, tuple(trials), (), ended_by, arithmetic)
 
 
-def _try_finely(
-    frozen: Frozen, task: Task, circuits: Sequence[Circuit], pace: Pace, arithmetic: ClaimArithmetic
+def _try_finely(  # noqa: PLR0913, PLR0917  # a search has these bounds
+    frozen: Frozen,
+    task: Task,
+    circuits: Sequence[Circuit],
+    pace: Pace,
+    arithmetic: ClaimArithmetic,
+    workers: Division,
 ) -> tuple[tuple[Trial, ...], ClaimArithmetic]:
     """Try circuits, those that stay open in finer arithmetics, and return the last arithmetic too."""
-    known = {one.circuit: one for one in try_circuits(frozen, task, circuits, pace, arithmetic=arithmetic)}
+    tried = try_circuits(frozen, task, circuits, pace, arithmetic=arithmetic, workers=workers)
+    known = {one.circuit: one for one in tried}
     while (left := [one.circuit for one in known.values() if one.open]) and not pace.is_over:
         finer = None if isinstance(arithmetic, ExactNumbers) else arithmetic.finer()
         if finer is None:
             break
         arithmetic = finer
-        known |= {one.circuit: one for one in try_circuits(frozen, task, left, pace, arithmetic=arithmetic)}
+        tried = try_circuits(frozen, task, left, pace, arithmetic=arithmetic, workers=workers)
+        known |= {one.circuit: one for one in tried}
     return tuple(known[circuit] for circuit in circuits if circuit in known), arithmetic
 
 
-def try_circuits(
+def try_circuits(  # noqa: PLR0913  # a computation is all of this
     frozen: Frozen,
     task: Task,
     circuits: Sequence[Circuit],
     pace: Pace = UNHURRIED,
     *,
     arithmetic: ClaimArithmetic = EXACT,
+    workers: Division = SERIAL,
 ) -> tuple[Trial, ...]:
     """Return for each circuit a prompt that refutes it, or that it decides the task, if there is time."""
 
     def tried(some: Sequence[Circuit], places: Sequence[int]) -> list[Trial]:
         prompts = [task.prompts[place] for place in places]
-        folded = fold(frozen, task.candidates, some, prompts, pace, arithmetic=arithmetic)
+        asked = (frozen, task.candidates, some, prompts, pace)
+        folded = fold(*asked, arithmetic=arithmetic, workers=workers)
         return [_trial(one, task, places, folded.of(one)) for one in some if folded.has([one])]
 
     first = tried(circuits, task.spread(_ANCHORS))

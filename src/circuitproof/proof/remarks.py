@@ -29,6 +29,7 @@ class Plain(StrEnum):
     UNEDGED = "decided without edges"
     ONE_EDGE = "one edge"
     WHOLE = "whole model"
+    NO_EDGES = "no edges"
     SAME_LOGITS = "same logits"
     NO_PROGRAM = "no program head"
     UNUSED_PROGRAM = "no program head in the circuit"

@@ -14,7 +14,7 @@ from circuitproof.reports.drawings.circuit import draw_still
 from circuitproof.reports.elements import Element, el
 from circuitproof.reports.said import Table
 from circuitproof.reports.words import edges_words, pattern_words
-from circuitproof.tasks.domain import Domain
+from circuitproof.tasks.domain import LAST, Domain
 from circuitproof.tasks.names import prompt_line
 
 
@@ -23,7 +23,9 @@ def claim_title(claim: Claim, verdict: Verdict) -> str:
     task, edges = claim.task, edges_words(claim.circuit)
     if len(claim.circuit) == len(claim.edges()):
         edges = f"the whole model, all {edges}"
-    return f"{task.name} {str(task.digest)[:12]}: {edges}, ablation {claim.circuit.ablation.name}, {verdict}"
+    place = "" if task.position == LAST else f"decided at position {task.position}, "
+    ablation = claim.circuit.ablation.name
+    return f"{task.name} {str(task.digest)[:12]}: {edges}, ablation {ablation}, {place}{verdict}"
 
 
 def answers_table(title: str, battery: Battery) -> Table:

@@ -63,7 +63,7 @@ def tell_judged(path: Path, report: Report, beside: Beside) -> BundleView | Unju
     if not report.claim:
         return Unjudged(path, report)
     with long_numbers():
-        bundle = open_bundle(path, {**report.files, **_of_model(report)})
+        bundle = open_bundle(path, {**report.files, **_of_model(report)}, report.folds)
         prompts = bundle.domain.prompts
         answers = tuple(answer_to(bundle, place, prompt) for place, prompt in enumerate(prompts))
         numbers, trees = numbers_of(bundle, prompts), tuple(region_trees(bundle))

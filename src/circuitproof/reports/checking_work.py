@@ -3,29 +3,42 @@
 import re
 from pathlib import Path
 
-from circuitproof.bundle.files import WEIGHTS, is_detached
+from circuitproof.bundle.files import CERTIFICATE, WEIGHTS, is_detached, long_rows
 from circuitproof.circuits.ablation import Zero
+from circuitproof.files.reading import read_fields
 from circuitproof.files.sealed import MANIFEST
 from circuitproof.proof.arithmetic import EnclosedNumbers
-from circuitproof.proof.claim import Claim
+from circuitproof.proof.fold import Fold
+from circuitproof.proof.verdict import Battery
 
 MOST_COUNTED = 300_000_000
 """How many operations are counted, which takes about ten seconds."""
 
 
-def bound_needed(bundle: Path, model: Path, claim: Claim) -> str | None:
+def bound_needed(bundle: Path, model: Path, battery: Battery) -> str | None:
     """Return the command that checks a bundle, where the checker's usual bound would not do.
 
     Of enclosed arithmetic the checker foresees its work, and does nothing else here. Of exact arithmetic it
     does its work once, and counts, where cut edges carry something: other work is seldom too much, and the
-    checker is not even loaded.
+    checker is not even loaded. Where digests stand for rows of logits, it is what the rows would be allowed.
     """
-    command = f"circuitproof-check {bundle} --against {model} --operations "
+    claim, command = battery.claim, f"circuitproof-check {bundle} --against {model} --operations "
     if isinstance(claim.arithmetic, EnclosedNumbers):
         return _foreseen(bundle, model, command)
+    if spared := _spared(bundle, battery):
+        from circuitproof_check.work import usual
+
+        return command + f"{_rounded_up(usual(_size(bundle, model) + spared))}"
     if isinstance(claim.circuit.ablation, Zero):
         return None
     return _counted(bundle, model, command)
+
+
+def _spared(bundle: Path, battery: Battery) -> int:
+    """Return how many bytes all long rows of logits take, if digests stand for some of them."""
+    if not any(isinstance(row, str) for row in read_fields(bundle / CERTIFICATE).items("folds")):
+        return 0
+    return sum(long_rows(one for one in battery.folded.folds if isinstance(one, Fold)))
 
 
 def _foreseen(bundle: Path, model: Path, command: str) -> str | None:

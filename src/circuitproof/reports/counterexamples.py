@@ -7,7 +7,7 @@ from circuitproof.files.reading import shown
 from circuitproof.proof.counterexamples import Counterexample, Decided
 from circuitproof.proof.enclosed import Decision, EnclosedNumber, NotKnown
 from circuitproof.reports.words import exact, moved
-from circuitproof.tasks.names import TokenNames, named, prompt_line
+from circuitproof.tasks.names import named, prompt_line
 from circuitproof.tasks.task import Task
 
 
@@ -18,12 +18,12 @@ def counterexample_lines(task: Task, found: Counterexample) -> Iterator[str]:
     for one in found.prompts:
         place = "" if one.place is None else f" {one.place}"
         yield f"  prompt{place}: {prompt_line(names, one.prompt)}"
-        yield f"    {_said(task, names, one)}"
+        yield f"    {_said(task, one)}"
 
 
-def _said(task: Task, names: TokenNames, one: Decided) -> str:
-    parts = [] if one.wanted is None else [f"wanted {_candidates(task, names, one.wanted)}"]
-    parts.append(f"decided {_candidates(task, names, one.decided)}")
+def _said(task: Task, one: Decided) -> str:
+    parts = [] if one.wanted is None else [f"wanted {_candidates(task, one.wanted)}"]
+    parts.append(f"decided {_candidates(task, one.decided)}")
     parts.append(f"margin {_margin(one.margin)}")
     if one.eta:
         parts.append(f"where {moved(one.eta)}")
@@ -36,8 +36,8 @@ def _margin(margin: Fraction | EnclosedNumber) -> str:
     return exact(margin)
 
 
-def _candidates(task: Task, names: TokenNames, places: Decision) -> str:
+def _candidates(task: Task, places: Decision) -> str:
     if isinstance(places, NotKnown):
         return "what is not known"
-    tied = [named(names, task.candidates[place]) for place in sorted(places)]
+    tied = [named(task.answer_names, task.candidates[place]) for place in sorted(places)]
     return tied[0] if len(tied) == 1 else f"a tie of {' and '.join(tied)}"

@@ -22,7 +22,14 @@ from circuitproof.reports.parts.heads import program_nodes
 from circuitproof.reports.parts.prompts import closest
 from circuitproof.reports.parts.witnesses import says
 from circuitproof.reports.trace import trace
-from circuitproof.reports.words import ablation_words, constants_words, decision_text, prompt_text, token_name
+from circuitproof.reports.words import (
+    ablation_words,
+    answer_name,
+    constants_words,
+    decision_text,
+    prompt_text,
+    token_name,
+)
 from circuitproof.tasks.domain import Prompt
 
 _READS = 60_000
@@ -55,7 +62,7 @@ def _prompts(view: BundleView) -> dict[str, Json]:
     return {
         "tokens": [token_name(task, token) for token in tokens],
         "prompts": [[tokens[token] for token in prompt] for prompt in prompts],
-        "answers": [token_name(task, answer) for answer in view.answers],
+        "answers": [answer_name(task, answer) for answer in view.answers],
         "order": list[Json](closest(view)),
         "edges": [str(edge) for edge in view.bundle.circuit],
     }
@@ -87,7 +94,7 @@ def _cell(
     task, edges, flow, flip = view.bundle.task, view.bundle.circuit, cell.flow, cell.flip
     return {
         "decision": decision_text(task, cell.fold.decision),
-        "rival": token_name(task, task.candidates[cell.runner]),
+        "rival": answer_name(task, task.candidates[cell.runner]),
         "margin": [shown(cell.margin), margins[cell.margin]],
         "radius": None if flip is None else [shown(flip.radius), radii[flip.radius]],
         "flips": flip_words(view.bundle, cell),

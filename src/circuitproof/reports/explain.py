@@ -7,7 +7,7 @@ from fractions import Fraction
 from circuitproof.bundle.opening import OpenedBundle
 from circuitproof.circuits.ablation import Counterfactual
 from circuitproof.circuits.graph import LOGITS, Edge
-from circuitproof.errors import InputError, InvalidError, OverdueError, UsageError
+from circuitproof.errors import InputError, InvalidError, OverdueError, UsageError, asked_for
 from circuitproof.files.canonical import Json
 from circuitproof.files.codec import to_json
 from circuitproof.files.printing import shown_text
@@ -24,7 +24,7 @@ from circuitproof.reports.regions import labelled_prompts
 from circuitproof.reports.trace import AttentionReading
 from circuitproof.reports.words import constants_words, token_name
 from circuitproof.tasks.alphabet import token_of
-from circuitproof.tasks.domain import Prompt
+from circuitproof.tasks.domain import Prompt, refuse_without_position
 from circuitproof.verbs.asked import refuse_length
 from circuitproof_check.main import Outcome
 
@@ -204,6 +204,8 @@ def find_prompt(bundle: OpenedBundle, spelled: str, model: Declaration | None = 
         raise UsageError(f"there is no prompt {spelled}: the bundle lists #0 to #{len(prompts) - 1}")
     prompt = _named_prompt(bundle, spelled) if model is None else _read_text(bundle, spelled, model)
     refuse_length(prompt, bundle.frozen.architecture.context)
+    with asked_for():
+        refuse_without_position((prompt,), bundle.task.position, "the bundle's task")
     return prompt
 
 

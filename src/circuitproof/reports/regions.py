@@ -9,7 +9,7 @@ from circuitproof.bundle.opening import OpenedBundle
 from circuitproof.files.printing import plural
 from circuitproof.files.reading import Fields, shown
 from circuitproof.proof.properties.property import Property
-from circuitproof.reports.words import token_name
+from circuitproof.reports.words import answer_name, token_name
 from circuitproof.tasks.automaton import State
 from circuitproof.tasks.labelled import Labelled
 from circuitproof.tasks.labelling import Label, LabelState
@@ -86,9 +86,13 @@ def _walk(
 
 
 def _leaf(bundle: OpenedBundle, tree: Fields) -> str:
+    if tree.has("decided"):
+        cut = len(tree.items("cuts")) if tree.has("cuts") else 0
+        decided = token_name(bundle.task, bundle.task.candidates[tree.integer("decided")])
+        return f"decides {decided}" + (f", by {plural(cut, 'tree')} of cuts" if cut else "")
     if not tree.has("decision"):
         return f"{plural(len(tree.items('prompts')), 'prompt')} shown"
-    decided = token_name(bundle.task, bundle.task.candidates[tree.integer("decision")])
+    decided = answer_name(bundle.task, bundle.task.candidates[tree.integer("decision")])
     margins = [Fraction(margin) for margin in tree.texts("margins")]
     return f"decides {decided}, margin at least {shown(min(margins))}"
 

@@ -160,7 +160,7 @@ def _enclosed_note(found: "Logits") -> str:
 
 def _logit(found: "Logits", place: int, value: Fraction) -> tuple[str, ...]:
     token = found.candidates[place]
-    return str(token), named(found.alphabet.named(), token), repr(nearest_double(value))
+    return str(token), named(found.answer_names, token), repr(nearest_double(value))
 
 
 def radii_said(found: "Radii") -> Iterator[Said]:

@@ -16,10 +16,10 @@ def task_lines(found: DeclaredTask) -> Iterator[str]:
     yield f"{task.name}: {scientific(task.size)} prompts, digest {task.digest}"
     if isinstance(task.domain, Pattern):
         yield f"pattern: {pattern_words(names, task.domain)}"
-    yield f"candidates: {_listed(names, task.candidates)}"
+    yield f"candidates: {_listed(task.answer_names, task.candidates)}"
     if (words := rule_words(task.answer, names)) is not None:
         yield f"rule: {words}"
-    yield f"right answers: {_listed(names, found.answers)}"
+    yield f"right answers: {_listed(task.answer_names, found.answers)}"
     yield f"classes: {found.classes}"
 
 

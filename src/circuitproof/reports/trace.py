@@ -93,7 +93,7 @@ class CircuitTrace:
     def readings(self, prompt: Prompt) -> list[AttentionReading]:
         """Return where heads look, at each position from which that is read on the way to the logits."""
         found: list[AttentionReading] = []
-        waiting, seen = [(len(self.stages) - 1, len(prompt))], set[tuple[int, int]]()
+        waiting, seen = [(len(self.stages) - 1, self.cells.end(prompt))], set[tuple[int, int]]()
         while waiting:
             number, length = waiting.pop()
             stage, lengths = self.stages[number].stage, [length]

@@ -65,6 +65,11 @@ def token_name(task: "AskedTask", token: int) -> str:
     return named(task.names, token)
 
 
+def answer_name(task: "AskedTask", answer: int) -> str:
+    """Return what people see of a candidate of a claim."""
+    return named(task.answer_names, answer)
+
+
 def prompt_text(task: "AskedTask", prompt: Prompt) -> str:
     """Return a prompt as what people see of its tokens."""
     return " ".join(token_name(task, token) for token in prompt)
@@ -74,7 +79,7 @@ def decision_text(task: "AskedTask", decision: Decision) -> str:
     """Return a decision: a candidate, those that tie, or that it is not known."""
     if isinstance(decision, NotKnown):
         return "not known"
-    return " = ".join(token_name(task, task.candidates[place]) for place in sorted(decision))
+    return " = ".join(answer_name(task, task.candidates[place]) for place in sorted(decision))
 
 
 def exact(value: Fraction) -> str:
@@ -96,7 +101,9 @@ def model_words(sizes: Architecture, programs: int) -> str:
     shape = f"{plural(sizes.layers, 'layer')} of {plural(sizes.heads, 'head')}, width {sizes.width}"
     heads = f", {plural(programs, 'program head')}" if programs else ""
     mask = "" if sizes.is_causal else " without a mask"
-    return f"{shape}, {plural(sizes.vocabulary, 'token')}, {norm}, {sizes.attention} attention{mask}{heads}"
+    outputs = "" if sizes.outputs is None else f", {plural(sizes.outputs, 'output')}"
+    tokens = f"{plural(sizes.vocabulary, 'token')}{outputs}"
+    return f"{shape}, {tokens}, {norm}, {sizes.attention} attention{mask}{heads}"
 
 
 def edges_words(circuit: Circuit) -> str:
@@ -153,6 +160,7 @@ _REMARKS = {
     "decided without edges": "a circuit without any edge decides every prompt so",
     "one edge": "a circuit without any edge ignores its prompt, so only others of one edge had to be tried",
     "whole model": "the circuit lacks no edge that carries anything, so it is the model",
+    "no edges": "no edge leads to the logits, so that the circuit recovers nothing by definition",
     "tied prompts": "circuit and model both leave so many prompts undecided, by the same tie",
     "same logits": "both circuits have the same logits on every prompt: the edges that differ change nothing",
     "constant source": "the edge carries the same at every position of every prompt: it is a constant",

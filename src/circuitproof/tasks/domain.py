@@ -57,6 +57,30 @@ class Domain:
         return {"prompts": [list(prompt) for prompt in self.prompts], "strata": list(self.strata)}
 
 
+LAST = -1
+"""The position at which is decided unless another one is said."""
+
+
+def decided_at(length: int, position: int) -> int:
+    """Return at which position of a prompt of some length is decided; a negative one counts from the end.
+
+    >>> decided_at(5, 0), decided_at(5, -1), decided_at(5, -2)
+    (0, 4, 3)
+    """
+    return position if position >= 0 else length + position
+
+
+def refuse_without_position(prompts: Sequence[Prompt], position: int, where: str) -> None:
+    """Refuse prompts that are too short for the position at which is decided."""
+    least = position + 1 if position >= 0 else -position
+    short = [place for place, prompt in enumerate(prompts) if len(prompt) < least]
+    if short:
+        raise DeclarationError(
+            f"{where}: prompt {short[0]} has {len(prompts[short[0]])} tokens, and position {position} is "
+            f"decided at; want at least {least} tokens in each, or another position"
+        )
+
+
 def places_of(keys: Iterable[Key]) -> Mapping[Key, list[int]]:
     """Return the places at which each key stands, in order of appearance.
 

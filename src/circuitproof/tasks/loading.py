@@ -48,9 +48,10 @@ def load_task(spec: str, alphabet: Alphabet | None = None, pattern: str | None =
 
 
 def load_listed_task(spec: str, alphabet: Alphabet | None = None) -> Task:
-    """Return a task that lists its prompts; what is asked here cannot be asked of a pattern."""
+    """Return a task that lists its prompts and is decided at their ends, as what is trained is."""
     task = load_task(spec, alphabet)
     task.refuse_pattern()
+    task.refuse_elsewhere()
     return task
 
 

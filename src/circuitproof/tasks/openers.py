@@ -24,7 +24,10 @@ def opener_task(
 
 
 def listed_opener_task(
-    name: str, alphabet: Alphabet, prompts: Iterable[tuple[int, ...]], answers: Mapping[int, int]
+    name: str,
+    alphabet: Alphabet,
+    prompts: Iterable[tuple[int, ...]],
+    answers: Mapping[int, int],
 ) -> Task:
     """Return the task on listed prompts, each with exactly one of the openers that `answers` maps.
 

@@ -1,7 +1,7 @@
 """Tokens as people write them: by number, by name, as they are shown, or as text that a tokenizer reads."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from circuitproof.errors import InputError
@@ -18,6 +18,8 @@ class Spelling:
     encode: Callable[[str], Prompt] | None = None
     used: set[int] = field(default_factory=set[int])
     """The tokens that were not written as numbers."""
+    whose: str = "the alphabet"
+    """What the names are of."""
 
     def token(self, entry: object, where: str) -> int:
         if isinstance(entry, int) and not isinstance(entry, bool):
@@ -42,7 +44,7 @@ class Spelling:
         said = entry if isinstance(entry, Decimal) else repr(entry)
         return InputError(
             f"{where} is {said}, want a token's number or one of the {len(self.numbers)} names "
-            "of the alphabet"
+            f"of {self.whose}"
         )
 
     def prompt(self, entry: object, where: str) -> Prompt:
@@ -57,6 +59,11 @@ class Spelling:
 
     def tokens(self, fields: Fields, key: str) -> tuple[int, ...]:
         return self.prompt(list(fields.items(key)), fields.path(key))
+
+
+def output_spelling(outputs: Alphabet) -> Spelling:
+    """Return how answers are written that are no tokens."""
+    return replace(spelling_of(outputs, is_text=False), whose="the outputs")
 
 
 def spelling_of(alphabet: Alphabet, *, is_text: bool) -> Spelling:

@@ -8,13 +8,14 @@ from typing import assert_never
 
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.files.canonical import Digest, Json, digest_json
-from circuitproof.files.codec import Codec, to_json
+from circuitproof.files.codec import Codec, Whole, to_json
 from circuitproof.files.printing import preformatted, printable
 from circuitproof.files.reading import Fields, reading_part
 from circuitproof.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
 from circuitproof.tasks.answer_rules import SequenceRule, rule_answer
-from circuitproof.tasks.domain import Domain, Prompt, places_of, read_domain
+from circuitproof.tasks.domain import LAST, Domain, Prompt, places_of, read_domain, refuse_without_position
 from circuitproof.tasks.labelled import Labelled
+from circuitproof.tasks.names import TokenNames
 from circuitproof.tasks.pattern_text import print_pattern
 from circuitproof.tasks.patterns import Pattern, read_pattern
 from circuitproof.tasks.rules import (
@@ -46,6 +47,10 @@ class Task:
     """The prompts: a list, whose tokens all have names, or a pattern over a vocabulary."""
     answer: AnswerRule
     relation: RelationRule
+    outputs: Alphabet | None = None
+    """The names of what is answered, where that is no token: candidates and answers are numbers of these."""
+    position: Whole = LAST
+    """Where in a prompt is decided: from its start, or if negative from its end."""
 
     def __post_init__(self) -> None:
         if len(set(self.candidates)) != len(self.candidates) or len(self.candidates) < 2:  # noqa: PLR2004  # a choice
@@ -62,11 +67,11 @@ class Task:
 
     def __repr__(self) -> str:
         """Say what is asked, and of which prompts: the first of a list with their answers, or the pattern."""
-        head = f"task {self.name!r}: one of {self._words(self.candidates)}"
+        head = f"task {self.name!r}: one of {self._answer_words(self.candidates)}{self._place()}"
         if isinstance(self.domain, Pattern):
             return printable(f"{head}, on every prompt of {print_pattern(self.domain)}")
         shown = zip(self.prompts[:_SHOWN], self.answers(), strict=False)
-        lines = [f"  {self._words(prompt)} -> {self._words([answer])}" for prompt, answer in shown]
+        lines = [f"  {self._words(prompt)} -> {self._answer_words([answer])}" for prompt, answer in shown]
         more = [f"  … {self.size - _SHOWN} more"] if self.size > _SHOWN else []
         title = f"{head}, on {self.size} prompts in {len(self.classes())} classes"
         return "\n".join(map(printable, (title, *lines, *more)))
@@ -74,6 +79,12 @@ class Task:
     def _words(self, tokens: Sequence[int]) -> str:
         """Return the names of tokens, the last ones where there are many."""
         return ("… " if len(tokens) > _WORDS else "") + self.alphabet.named().text(tokens[-_WORDS:])
+
+    def _answer_words(self, answers: Sequence[int]) -> str:
+        return ("… " if len(answers) > _WORDS else "") + self.answer_names.text(answers[-_WORDS:])
+
+    def _place(self) -> str:
+        return "" if self.position == LAST else f" at position {self.position}"
 
     def _repr_html_(self) -> str:
         return preformatted(repr(self))
@@ -103,6 +114,11 @@ class Task:
         if isinstance(self.alphabet, Alphabet):
             return self.alphabet
         raise DeclarationError(f"{self.name}: a vocabulary names some tokens, want an alphabet of all")
+
+    @property
+    def answer_names(self) -> TokenNames:
+        """Return the names of candidates and answers: those of tokens, unless outputs have their own."""
+        return (self.alphabet if self.outputs is None else self.outputs).named()
 
     @cached_property
     def labelled(self) -> Labelled:
@@ -152,9 +168,13 @@ class Task:
         places = {candidate: place for place, candidate in enumerate(self.candidates)}
         return tuple(places[answer] for answer in self.answers())
 
-    def among_all(self) -> "Task":
-        """Return the task with every token as a candidate: decisions over the whole vocabulary."""
-        return replace(self, candidates=tuple(range(len(self.alphabet))))
+    def among_all(self, outputs: int | None = None) -> "Task":
+        """Return the task with every output of a model as a candidate; without a count, every token."""
+        return replace(self, candidates=tuple(range(outputs or len(self.outputs or self.alphabet))))
+
+    def at(self, position: int) -> "Task":
+        """Return the task decided at another position."""
+        return replace(self, position=position)
 
     def classes(self) -> tuple[tuple[int, ...], ...]:
         """Return the classes of R as tuples of indices of listed prompts, in order of their first prompt."""
@@ -188,24 +208,58 @@ class Task:
         return frozenset(answer for _, answer in self._labels())
 
     def rule_tokens(self) -> Iterable[int]:
-        """Return the candidates, and the tokens that rules speak of."""
+        """Return the tokens that rules look for."""
         openers = self.relation.openers if isinstance(self.relation, SameOpener) else ()
-        return (*self.candidates, *self._rule_answerkens(), *openers)
+        return (*self._read_by_rule(), *openers)
 
-    def _rule_answerkens(self) -> Iterable[int]:
+    def _read_by_rule(self) -> Iterable[int]:
         match self.answer:
             case AnswerTable():
                 return ()
             case OnlyOpener(pairs):
-                return chain.from_iterable(pairs)
+                return (opener for opener, _ in pairs)
             case rule:
-                return (*chain.from_iterable(rule.classes()), *rule.outputs())
+                return chain.from_iterable(rule.classes())
+
+    def named_answers(self) -> Iterable[int]:
+        """Return the candidates, and the answers that a rule gives."""
+        return (*self.candidates, *self._rule_answers())
+
+    def _rule_answers(self) -> Iterable[int]:
+        match self.answer:
+            case AnswerTable():
+                return ()
+            case OnlyOpener(pairs):
+                return (answer for _, answer in pairs)
+            case rule:
+                return rule.outputs()
+
+    def refuse_elsewhere(self) -> None:
+        """Refuse a task that is not answered by a token at the end, where nothing else is asked."""
+        if self.position != LAST or self.outputs is not None:
+            how = "by outputs that are no tokens" if self.outputs else f"at position {self.position}"
+            raise InputError(
+                f"task {self.name!r} is decided {how}, and here only a token at the end is asked for; "
+                "circuitproof verify and extract decide otherwise"
+            )
 
     def refuse_other_alphabet(self, alphabet: Alphabet | None) -> None:
         """Refuse a model that calls tokens by other names; a model without an alphabet cannot tell."""
         other = None if alphabet is None else self.alphabet.other_name(alphabet)
         if other is not None:
             raise InputError(f"the model's alphabet is not that of task {self.name!r}: {other}")
+
+    def refuse_other_outputs(self, predicted: int) -> None:
+        """Refuse a model that has no logit for an answer, or not those that the task names."""
+        if self.outputs is not None and len(self.outputs) != predicted:
+            raise InputError(
+                f"task {self.name!r} names {len(self.outputs)} outputs, the model has {predicted}; name each"
+            )
+        if unknown := [one for one in self.named_answers() if one >= predicted]:
+            raise InputError(
+                f"task {self.name!r} has candidate {unknown[0]}, and the model has outputs 0 to "
+                f"{predicted - 1} only; choose among these"
+            )
 
     def refuse_smaller(self, vocabulary: int) -> None:
         """Refuse a model that has fewer tokens than the alphabet."""
@@ -217,7 +271,12 @@ class Task:
         return digest_json(self.to_json())
 
     def to_json(self) -> Json:
-        return {**self._rules(), **self.alphabet.to_json(), "domain": self.domain_to_json()}
+        return {
+            **self._rules(),
+            **self.alphabet.to_json(),
+            "domain": self.domain_to_json(),
+            **self._asked_otherwise(),
+        }
 
     def domain_to_json(self) -> dict[str, Json]:
         """Return the list, or the pattern, as it stands in a declaration."""
@@ -227,11 +286,20 @@ class Task:
     def in_claim(self) -> dict[str, Json]:
         """Return the task as it stands in a claim; the domain stands apart, and few tokens need a name."""
         named, is_list = self.alphabet.named(), isinstance(self.domain, Domain)
-        occurring = {*chain.from_iterable(self.prompts), *self.candidates} if is_list else named
+        answered = self.candidates if self.outputs is None else ()
+        occurring = {*chain.from_iterable(self.prompts), *answered} if is_list else named
         names: Json = {str(token): named[token] for token in sorted(occurring)}
         pinned: dict[str, Json] = {"name": self.name, "declaration": str(self.digest)}
         told = {"name": self.name, "names": names, **self._rules()}
-        return {**pinned, **told} if is_list else {**told, **pinned}  # the keys' order in bundles of format 2
+        other = self._asked_otherwise()
+        if self.outputs is not None:
+            other["outputs"] = {str(one): self.outputs.names[one] for one in sorted(self.candidates)}
+        return {**pinned, **told, **other} if is_list else {**told, **pinned}  # the order of format 2
+
+    def _asked_otherwise(self) -> dict[str, Json]:
+        """Return the names of outputs and the position, which stand only where they are not as usual."""
+        outputs: dict[str, Json] = {} if self.outputs is None else {"outputs": list(self.outputs.names)}
+        return outputs if self.position == LAST else {**outputs, "position": self.position}
 
     def _rules(self) -> dict[str, Json]:
         return {
@@ -274,9 +342,11 @@ class Task:
             )
 
     def _refuse_misfit_list(self, prompts: tuple[Prompt, ...]) -> None:
-        self._refuse_unknown("candidate", self.candidates, self.tokens)
+        self._refuse_unknown("candidate", self.candidates, self.outputs or self.tokens)
         self._refuse_unknown("prompt token", chain.from_iterable(prompts), self.tokens)
         self._refuse_unknown("rule token", self.rule_tokens(), self.tokens)
+        self._refuse_unknown("rule token", self.named_answers(), self.outputs or self.tokens)
+        refuse_without_position(prompts, self.position, self.name)
         self._refuse_other_outputs()
         known = frozenset(self.candidates)
         for prompt, answer in zip(prompts, self.answers(), strict=True):
@@ -285,7 +355,10 @@ class Task:
         self.classes()
 
     def _refuse_misfit_pattern(self) -> None:
-        self._refuse_unknown("token", self.rule_tokens(), self.alphabet)
+        if self.outputs is not None or self.position != LAST:
+            what = "decided at the last position" if self.outputs is None else "answered by tokens"
+            raise DeclarationError(f"{self.name}: patterns are {what}; list prompts")
+        self._refuse_unknown("token", (*self.rule_tokens(), *self.named_answers()), self.alphabet)
         assert self.labelled  # noqa: S101  # made here, so that what it refuses is refused
         self._refuse_other_outputs()
 
@@ -308,9 +381,13 @@ class Task:
         for token in tokens:
             if not 0 <= token < len(known):
                 raise DeclarationError(
-                    f"{self.name}: {what} {token} is unknown; "
-                    f"the {type(known).__name__.lower()} has tokens 0 to {len(known) - 1}"
+                    f"{self.name}: {what} {token} is unknown; {self._known(known)} 0 to {len(known) - 1}"
                 )
+
+    def _known(self, known: Alphabet | Vocabulary) -> str:
+        return (
+            "the outputs are" if known is self.outputs else f"the {type(known).__name__.lower()} has tokens"
+        )
 
     def _other_answer(self, answer: int, to: str) -> DeclarationError:
         return DeclarationError(
@@ -325,4 +402,5 @@ def read_task(fields: Fields) -> Task:
     with reading_part(fields, "domain") as part:
         domain = read_pattern(part) if is_pattern else read_domain(part)
     alphabet = read_vocabulary(fields) if is_pattern else Alphabet(fields.texts("alphabet"))
-    return Codec().record(Task, fields, alphabet=alphabet, domain=domain)
+    outputs = Alphabet(fields.texts("outputs")) if fields.has("outputs") else None
+    return Codec().record(Task, fields, alphabet=alphabet, domain=domain, outputs=outputs)

@@ -1,19 +1,20 @@
 """Tasks as a person writes them: prompts one by one, from templates, or all of a pattern."""
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 
 from circuitproof.errors import InputError
 from circuitproof.files.reading import Fields, reading_part
 from circuitproof.tasks.alphabet import Alphabet, Vocabulary, read_vocabulary
 from circuitproof.tasks.answer_rules import SequenceRule, rule_answer
 from circuitproof.tasks.candidates import AskedCandidates
-from circuitproof.tasks.domain import Domain, Prompt, places_of
+from circuitproof.tasks.domain import LAST, Domain, Prompt, places_of
 from circuitproof.tasks.openers import listed_opener_task
 from circuitproof.tasks.pattern_text import Sets, parse_pattern
 from circuitproof.tasks.rules import AnswerTable, ClassTable, OnlyOpener, SameAnswer, SameOpener
-from circuitproof.tasks.spelling import Spelling, pattern_spelling, spelling_of
+from circuitproof.tasks.spelling import Spelling, output_spelling, pattern_spelling, spelling_of
 from circuitproof.tasks.task import Task
 from circuitproof.tasks.templates import read_filled
 from circuitproof.tasks.written_rules import read_written_rule
@@ -28,11 +29,28 @@ def read_written(fields: Fields, model: Alphabet | None) -> Task:
     """Read a task that lists its prompts or gives templates; `model` names its tokens."""
     alphabet = _read_alphabet(fields, model)
     spelling = spelling_of(alphabet, is_text=fields.has("alphabet") and fields.value("alphabet") == _TEXT)
+    names = Alphabet(fields.texts("outputs")) if fields.has("outputs") else None
+    answered = spelling if names is None else output_spelling(names)
     read = _read_templates if fields.has("templates") else _read_listed
-    task = read(fields, alphabet, spelling)
+    task = read(fields, Spoken(alphabet, names, spelling, answered))
     if fields.has("candidates"):
-        return replace(task, candidates=_candidates(fields, spelling, len(alphabet)))
+        return replace(task, candidates=_candidates(fields, answered, len(names or alphabet)))
     return task
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """The names of tokens and, if they are no tokens, of outputs; how prompts and answers are written."""
+
+    alphabet: Alphabet
+    outputs: Alphabet | None
+    spelling: Spelling
+    answered: Spelling
+
+    def answer_text(self, answers: Iterable[int]) -> str:
+        """Return the names of answers; what has none is refused with its task."""
+        known = self.outputs or self.alphabet
+        return known.text([one for one in answers if 0 <= one < len(known)])
 
 
 def _candidates(fields: Fields, spelling: Spelling, vocabulary: int) -> tuple[int, ...]:
@@ -61,27 +79,40 @@ def _read_alphabet(fields: Fields, model: Alphabet | None) -> Alphabet:
     return model
 
 
-def _read_listed(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task:
+def _read_listed(fields: Fields, spoken: Spoken) -> Task:
+    spelling, answered = spoken.spelling, spoken.answered
     prompts = tuple(spelling.prompt(entry, where) for entry, where in fields.entries("prompts"))
     if fields.has("openers"):
         with reading_part(fields, "openers") as part:
             pairs = {spelling.token(name, part.where): part.value(name) for name in part.keys()}  # noqa: SIM118  # Fields is not a mapping
         answers = {opener: spelling.token(entry, fields.path("openers")) for opener, entry in pairs.items()}
-        return listed_opener_task(_name(fields), alphabet, prompts, answers)
+        name, outputs = _name(fields), spoken.outputs
+        if outputs is not None:
+            raise InputError(f"{fields.path('outputs')} are named beside openers; list the answers instead")
+        return listed_opener_task(name, spoken.alphabet, prompts, answers).at(_read_position(fields))
     if fields.has("answer"):
-        return _read_ruled(fields, alphabet, prompts, spelling)
-    tabled = spelling.tokens(fields, "answers")
+        return _read_ruled(fields, spoken, prompts)
+    tabled = answered.tokens(fields, "answers")
     if len(tabled) != len(prompts):
         raise InputError(
             f"{fields.path('answers')} has {len(tabled)} entries for {len(prompts)} prompts; "
             "give one per prompt"
         )
-    strata = tuple(alphabet.text((answer,)) for answer in tabled)
-    return _tabled(fields, alphabet, Domain(prompts, strata), tabled, _read_labels(fields))
+    strata = tuple(spoken.answer_text((answer,)) for answer in tabled)
+    return _tabled(fields, spoken, Domain(prompts, strata), tabled, _read_labels(fields))
 
 
-def _read_ruled(fields: Fields, alphabet: Alphabet, prompts: tuple[Prompt, ...], spelling: Spelling) -> Task:
+def _read_position(fields: Fields) -> int:
+    return fields.integer("position", least=-inf) if fields.has("position") else LAST
+
+
+def _read_ruled(fields: Fields, spoken: Spoken, prompts: tuple[Prompt, ...]) -> Task:
     """Read a list that a rule answers; without `classes`, prompts with one answer are a class."""
+    alphabet, spelling = spoken.alphabet, spoken.spelling
+    if spoken.outputs is not None:
+        raise InputError(
+            f"{fields.path('outputs')} are named beside a rule, which answers by tokens; list the answers"
+        )
     if not fields.has("candidates"):
         raise InputError(f"{fields.path('candidates')} is missing, want the tokens that the rule may answer")
     candidates = _candidates(fields, spelling, len(alphabet))
@@ -94,7 +125,8 @@ def _read_ruled(fields: Fields, alphabet: Alphabet, prompts: tuple[Prompt, ...],
         labels = _read_labels(fields)
         places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
         relation = ClassTable(tuple(places[label] for label in labels))
-    return Task(_name(fields), alphabet, candidates, Domain(prompts, strata), rule, relation)
+    task = Task(_name(fields), alphabet, candidates, Domain(prompts, strata), rule, relation)
+    return task.at(_read_position(fields))
 
 
 def _name(fields: Fields) -> str:
@@ -112,32 +144,35 @@ def _read_labels(fields: Fields) -> tuple[Hashable, ...]:
     return tuple(label for label in labels if isinstance(label, (str, int)))
 
 
-def _read_templates(fields: Fields, alphabet: Alphabet, spelling: Spelling) -> Task:
+def _read_templates(fields: Fields, spoken: Spoken) -> Task:
+    spelling, answered = spoken.spelling, spoken.answered
     filled, where = read_filled(fields), fields.path("templates")
     prompts = tuple(spelling.prompt(one.text, f"{where}, {one.text!r}") for one in filled)
-    answers = tuple(spelling.token(one.answer, f"{where}, the answer to {one.text!r}") for one in filled)
+    answers = tuple(answered.token(one.answer, f"{where}, the answer to {one.text!r}") for one in filled)
     domain = Domain(prompts, tuple(one.template for one in filled))
-    return _tabled(fields, alphabet, domain, answers, [one.group for one in filled])
+    return _tabled(fields, spoken, domain, answers, [one.group for one in filled])
 
 
 def _tabled(
-    fields: Fields, alphabet: Alphabet, domain: Domain, answers: tuple[int, ...], labels: Sequence[Hashable]
+    fields: Fields, spoken: Spoken, domain: Domain, answers: tuple[int, ...], labels: Sequence[Hashable]
 ) -> Task:
-    """Return the task with these answers and classes; the candidates are the answers that occur."""
+    """Return the task with these answers and classes; candidates are all named outputs, or what occurs."""
     places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     for label, members in places_of(labels).items():
         if len(right := dict.fromkeys(answers[x] for x in members if x < len(answers))) > 1:
             raise InputError(
-                f"{fields.where}: class {label!r} has {len(right)} right answers, {alphabet.text(right)}: "
-                "what must not matter in a class cannot change the answer; give each answer its own class"
+                f"{fields.where}: class {label!r} has {len(right)} right answers, {spoken.answer_text(right)}"
+                ": what must not matter in a class cannot change the answer; give each answer its own class"
             )
     return Task(
         name=_name(fields),
-        alphabet=alphabet,
-        candidates=tuple(dict.fromkeys(answers)),
+        alphabet=spoken.alphabet,
+        candidates=tuple(dict.fromkeys(answers) if spoken.outputs is None else range(len(spoken.outputs))),
         domain=domain,
         answer=AnswerTable(answers),
         relation=ClassTable(tuple(places[label] for label in labels)),
+        outputs=spoken.outputs,
+        position=_read_position(fields),
     )
 
 
@@ -157,6 +192,11 @@ def read_written_pattern(fields: Fields, text: str | None = None, model: Alphabe
     place of a number may stand a name, what is shown of it, or with the tokenizer of a `model` its text; in a
     pattern between quotation marks.
     """
+    if told := [key for key in ("outputs", "position") if fields.has(key)]:
+        raise InputError(
+            f"{fields.path(told[0])} is not known over patterns, which are answered by tokens at the last "
+            "position; list prompts"
+        )
     vocabulary = read_vocabulary(fields)
     spelling = pattern_spelling(vocabulary, model)
     sets = dict(_read_sets(fields, spelling))

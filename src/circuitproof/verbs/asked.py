@@ -44,15 +44,20 @@ def asked_task(
     model: Declaration,
     pattern: str | None = None,
     candidates: AskedCandidates | None = None,
+    position: int | None = None,
 ) -> Task:
-    """Return the task of a name or a file, or one that is at hand; with all candidates, if that is asked."""
+    """Return the task of a name or a file, or one that is at hand.
+
+    All candidates are asked about, or another position is, if that is said.
+    """
     if isinstance(task, str):
         found = load_task(task, model.tokens, pattern)
     elif pattern is not None:
         raise UsageError(f"--pattern is given, but task {task.name!r} is declared already; leave one out")
     else:
         found = task
-    return found if candidates is None else found.among_all()
+    moved = found if position is None else found.at(position)
+    return moved if candidates is None else moved.among_all(model.architecture.predicted)
 
 
 def refuse_length(prompt: Prompt, context: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from circuitproof.arithmetic.rounding import nearest_double
 from circuitproof.circuits.circuit import Circuit
-from circuitproof.errors import UsageError
+from circuitproof.errors import UsageError, asked_for
 from circuitproof.files.canonical import Json
 from circuitproof.files.printing import shown_text
 from circuitproof.files.reading import write_rational
@@ -22,8 +22,8 @@ from circuitproof.proof.enclosed import NotKnown
 from circuitproof.proof.fold import CandidateLogits, Fold, fold
 from circuitproof.proof.inexact import Need, has_exact_logits, refuse_inexact
 from circuitproof.tasks.alphabet import Alphabet, Vocabulary, token_of
-from circuitproof.tasks.domain import Prompt
-from circuitproof.tasks.names import named, prompt_line
+from circuitproof.tasks.domain import LAST, Prompt, refuse_without_position
+from circuitproof.tasks.names import TokenNames, named, prompt_line
 from circuitproof.verbs.asked import asked_circuit, asked_model, refuse_length
 from circuitproof.verbs.enclosing import enclose
 from circuitproof.verbs.frame import frame_of
@@ -43,6 +43,23 @@ class TokenSpelling:
         """Return the names of the model's tokens, or that there are so many without."""
         named = self.declaration.alphabet
         return Vocabulary(self.declaration.architecture.vocabulary) if named is None else named
+
+    @property
+    def outputs(self) -> Alphabet | Vocabulary:
+        """Return what the logits are called: as tokens are, or by numbers where outputs are no tokens."""
+        count = self.declaration.architecture.outputs
+        return self.alphabet if count is None else Vocabulary(count)
+
+    def output(self, spelled: Spelled) -> int:
+        """Return the logit that is meant: that of a token, or where outputs are no tokens its number."""
+        count = self.declaration.architecture.outputs
+        if count is None:
+            return self.token(spelled)
+        found = token_of(str(spelled), {}, count)
+        if found is None:
+            said = shown_text(str(spelled))
+            raise UsageError(f"{said!r} is no output of the model; its outputs are 0 to {count - 1}")
+        return found
 
     @property
     def encode(self) -> Callable[[str], Prompt] | None:
@@ -84,7 +101,7 @@ class TokenSpelling:
 
 @dataclass(frozen=True, slots=True)
 class Logits:
-    """The logits of candidates after the last token of each prompt: exact, or each within a radius."""
+    """The logits of candidates at a position of each prompt: exact, or each within a radius."""
 
     alphabet: Alphabet | Vocabulary
     prompts: tuple[Prompt, ...]
@@ -94,6 +111,13 @@ class Logits:
     """No candidates were asked for, so these are all tokens."""
     precision: int | None = None
     """How precisely logits are enclosed, in bits; nothing where they are exact."""
+    outputs: Alphabet | Vocabulary | None = None
+    """What candidates are called where they are no tokens."""
+
+    @property
+    def answer_names(self) -> TokenNames:
+        """Return what candidates are called."""
+        return (self.outputs or self.alphabet).named()
 
     @property
     def values(self) -> tuple[tuple[Fraction, ...], ...]:
@@ -112,7 +136,7 @@ class Logits:
     def to_frame(self) -> Any:  # noqa: ANN401  # pandas is optional, so its type is not at hand
         """Return a row for each prompt and candidate, in floats; needs pandas."""
         places = [(x, y) for x in range(len(self.prompts)) for y in range(len(self.candidates))]
-        floats, names = self.floats(), self.alphabet.named()
+        floats, names = self.floats(), self.answer_names
         return frame_of(
             {
                 "prompt": [self.text(x) for x, _ in places],
@@ -159,32 +183,38 @@ def _finite(value: Fraction) -> float | None:
     return near if isfinite(near := nearest_double(value)) else None
 
 
-def find_logits(
+def find_logits(  # noqa: PLR0913  # the same
     model: Path | Frozen,
     prompts: Sequence[str | Sequence[Spelled]],
     circuit: Path | Circuit | None = None,
     candidates: Sequence[Spelled] | None = None,
     effort: Effort | None = None,
+    *,
+    position: int = LAST,
 ) -> Logits:
-    """Return logits after prompts, of some tokens or of all.
+    """Return logits at a position of prompts, of some outputs or of all.
 
     They are exact where every operator has an exact value, and otherwise enclosed: ever more precisely, until
     each radius is about that of a double and decisions are known, or the bits of the `effort` are reached.
     """
-    frozen = asked_model(model)
+    frozen = asked_model(model).at(position)
     spelling = TokenSpelling(frozen.declaration)
     kept = asked_circuit(circuit, frozen.graph)
     refuse_other_graph(frozen, kept)
-    asked = range(frozen.architecture.vocabulary) if candidates is None else map(spelling.token, candidates)
+    asked = range(frozen.architecture.predicted) if candidates is None else map(spelling.output, candidates)
     chosen = tuple(dict.fromkeys(asked))
     if not (prompts and chosen):
         raise UsageError("no logits are asked for; give at least one prompt, and one candidate if any")
     read = tuple(map(spelling.prompt, prompts))
+    with asked_for():
+        refuse_without_position(read, position, "logits")
+    outputs = spelling.outputs
     if has_exact_logits(frozen, kept):
         folds = exact_logits(frozen, kept, chosen, read)
-        return Logits(spelling.alphabet, read, chosen, folds, candidates is None)
+        return Logits(spelling.alphabet, read, chosen, folds, candidates is None, outputs=outputs)
     found = enclose(frozen, kept, chosen, read, effort or Effort())
-    return Logits(spelling.alphabet, read, chosen, found.logits, candidates is None, found.numbers.precision)
+    bits = found.numbers.precision
+    return Logits(spelling.alphabet, read, chosen, found.logits, candidates is None, bits, outputs)
 
 
 def exact_logits(

@@ -116,12 +116,13 @@ def find_minimum(  # noqa: PLR0913  # a search has these bounds
     """Find all circuits of the fewest edges that decide a task, prove it, and write the bundle.
 
     Among the edges of a circuit, the bundle proves that the circuit found decides the task and that no part
-    of it does: a claim of the minimum speaks of all edges of the model. Of an `effort` pace and precision
-    are looked at: where not every part has an exact value, logits are enclosed.
+    of it does: a claim of the minimum speaks of all edges of the model. Of an `effort` pace, precision
+    and workers are looked at: where not every part has an exact value, logits are enclosed.
     """
     refuse_existing(out)
     frozen = asked_model(model)
     asked = frozen.declaration.listed_task(task)
+    frozen = frozen.at(asked.position)
     every = space.within(frozen, asked)
     among = None if space.circuit is None else every
     if among is not None:
@@ -129,7 +130,14 @@ def find_minimum(  # noqa: PLR0913  # a search has these bounds
     tried = effort or Effort()
     numbers = EXACT if has_exact_logits(frozen, every) else EnclosedNumbers.up_to(tried.precision)
     search = search_minimum(
-        frozen, asked, most=most, budget=budget, among=every, pace=tried.pace, arithmetic=numbers
+        frozen,
+        asked,
+        most=most,
+        budget=budget,
+        among=every,
+        pace=tried.pace,
+        arithmetic=numbers,
+        workers=tried.workers,
     )
     if not search.minimum:
         return Minimality(search, every, None, among=among)

@@ -190,6 +190,7 @@ def find_radii(
     kept = asked_circuit(circuit, frozen.graph)
     at = place.interface(frozen.graph)
     asked = frozen.declaration.listed_task(task)
+    frozen = frozen.at(asked.position)
     claim = Claim(frozen, kept, asked, (Robustness(Fraction(1), at),))
     if not has_exact_logits(frozen, kept):
         return _enclosed_radii(claim, at, effort)

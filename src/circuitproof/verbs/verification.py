@@ -84,6 +84,8 @@ class Request:
     effort: Effort = Effort()  # noqa: RUF009  # frozen, and so shared by none
     candidates: AskedCandidates | None = None
     """Which tokens may be answers, where it is not the task that says it."""
+    position: int | None = None
+    """Where in a prompt is decided, where it is not the task that says it."""
     pattern: str | None = None
     """The text of a pattern, where it is not the task file's own."""
     find_limits: bool = False
@@ -209,7 +211,8 @@ def claim_of(request: Request) -> Claim:
     kept = asked_circuit(request.circuit, frozen.graph)
     place = request.place or PerturbationSite()
     properties = tuple(place.of(prop, frozen.graph) for prop in request.properties)
-    task = asked_task(request.task, frozen.declaration, request.pattern, request.candidates)
+    asked = (request.pattern, request.candidates, request.position)
+    task = asked_task(request.task, frozen.declaration, *asked)
     circuit = ablated(kept, request.ablation, task, frozen.declaration)
     if request.ablation is not None:
         properties = tuple(prop.under(circuit.ablation) for prop in properties)
@@ -217,7 +220,7 @@ def claim_of(request: Request) -> Claim:
         unasked = ("--limits",) if request.find_limits else request.only_of_patterns
         _refuse_unasked(unasked, task.name, "lists its prompts")
         frozen.declaration.refuse_unfit(task)
-        return in_its_arithmetic(Claim(frozen, circuit, task, properties), request.effort)
+        return in_its_arithmetic(Claim(frozen.at(task.position), circuit, task, properties), request.effort)
     arithmetic = over_patterns(frozen, circuit, request.effort)
     is_exact = isinstance(arithmetic, ExactNumbers)
     idle = [flag for flag in request.only_of_lists if is_exact or flag != "--precision"]

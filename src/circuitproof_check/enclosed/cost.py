@@ -174,16 +174,18 @@ def _circuits(case: Case, claimed: Property, answer: dict[str, object], every: E
 def _counted(case: Case, claimed: Property, answer: dict[str, object], every: Edges) -> Evaluations:
     """Return the circuits that a count or a measure is about, and those of its remark on the whole model."""
     claim, own, count = case.claim, case.claim.edges, len(case.claim.prompts)
-    is_compared = answer["verdict"] == "proved" and not claim.ablation.is_zero
-    whole, evaluated, left = [own, every] if is_compared else [], [own], count
+    is_proved, is_zero = answer["verdict"] == "proved", claim.ablation.is_zero
+    whole, evaluated, left = [own, every] if is_proved and not is_zero else [], [own], count
+    is_bare = is_proved and claimed.kind == "accuracy"
+    whole, single = whole + [()] * (is_bare and not is_zero), [()] * is_bare
     if claimed.kind == "recovered difference":
         evaluated, left = [own, (), every], count - len(claimed.counted.listed)
     if claimed.kind == "accuracy":
         replayed = mapping(answer.get("evidence"), claimed.kind).get("replay")
         left = count if replayed is None else len(items(replayed, claimed.kind))
     if left == count:
-        return Evaluations(evaluated + [one for one in paid(whole) if one not in evaluated])
-    return Evaluations(whole, some=[(edges, left) for edges in paid(evaluated)])
+        return Evaluations(evaluated + [one for one in paid(whole) if one not in evaluated], single)
+    return Evaluations(whole, single, some=[(edges, left) for edges in paid(evaluated)])
 
 
 def _losses(claim: Claim, precision: int) -> int:

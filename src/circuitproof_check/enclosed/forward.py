@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from circuitproof_check.ablation import Prompt
 from circuitproof_check.architecture import Edges, logits_node
-from circuitproof_check.circuits import Biases
+from circuitproof_check.circuits import Biases, Circuit
 from circuitproof_check.forward import Forward
 from circuitproof_check.work import NUMBER, OBJECT, paid
 
@@ -36,10 +36,14 @@ class Enclosures:
         """Return the number of the logits of a circuit."""
         return self._forward.circuit(edges).numbers[logits_node(self._forward.size)]
 
+    def _place(self, circuit: Circuit, prompt: Prompt) -> int:
+        """Return the place where a prompt is decided."""
+        return self._places.of(circuit, prompt)[self._forward.claim.task.decided(prompt)]
+
     def logits(self, edges: Edges, prompt: Prompt, biases: Biases = frozenset()) -> RowBall:
         """Return the logits of the candidates; `biases` are shared ones that nodes read in any case."""
         circuit = self._forward.circuit(edges, biases)
-        name = circuit.numbers[logits_node(self._forward.size)], self._places.of(circuit, prompt)[-1]
+        name = circuit.numbers[logits_node(self._forward.size)], self._place(circuit, prompt)
         if name not in self._logits:
             self.prepare(edges, (prompt,), biases)
         return self._logits[name]
@@ -50,9 +54,9 @@ class Enclosures:
         circuit, end = self._forward.circuit(edges, biases), logits_node(size)
         number = circuit.numbers[end]
         wanted = [
-            (prompt, {end: {len(prompt) - 1}})
+            (prompt, {end: {self._forward.claim.task.decided(prompt)}})
             for prompt in paid(prompts, OBJECT)
-            if (number, self._places.of(circuit, prompt)[-1]) not in self._logits
+            if (number, self._place(circuit, prompt)) not in self._logits
         ]
         for part in parts(circuit, wanted, size.width):
             if len(self._known) * size_of_row(size.width) > _KEPT:
@@ -70,8 +74,7 @@ class Enclosures:
         """Return what the logits of the claim's circuit read before their norm, where both are claimed."""
         edges = self._forward.claim.edges
         self.logits(edges, prompt)
-        place = self._places.of(self._forward.circuit(edges), prompt)[-1]
-        return self._residuals[self._end(edges), place]
+        return self._residuals[self._end(edges), self._place(self._forward.circuit(edges), prompt)]
 
     def read_out(self, residual: RowBall) -> RowBall:
         """Return the logits of a final residual, through the last norm."""

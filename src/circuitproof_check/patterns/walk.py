@@ -376,9 +376,10 @@ def check_prompts(case: Case) -> None:
 
 
 def shortest(case: Case) -> int:
-    """Return how many tokens each prompt that a claim is about has at least."""
-    if case.claim.declared is None:
-        return min(map(len, case.claim.prompts))
+    """Return how many tokens of each prompt that a claim is about are read at least."""
+    claim = case.claim
+    if claim.declared is None:
+        return min(claim.architecture.reads(claim.task.decided(one), one) for one in paid(claim.prompts))
     return min(position + 1 for position, _ in _ends(case))
 
 

@@ -105,10 +105,12 @@ class _Setting:
 
     @property
     def positions(self) -> tuple[int, ...]:
-        count, chosen = len(self.case.claim.prompts[self.prompt]), self.claimed.positions
+        claim, chosen = self.case.claim, self.claimed.positions
         if isinstance(chosen, tuple):
             return chosen
-        return tuple(range(count)) if chosen == "all" else (count - 1,)
+        prompt = claim.prompts[self.prompt]
+        decided = claim.task.decided(prompt)
+        return tuple(range(claim.architecture.reads(decided, prompt))) if chosen == "all" else (decided,)
 
     @property
     def coordinates(self) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from circuitproof.proof.properties.robustness import Robustness
 from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.numbers import Numbers
-from circuitproof.reports.words import token_name
+from circuitproof.reports.words import answer_name
 from circuitproof_lab.figures.style import COLOURS, INK, WIDTH, Drawing, legend_below, legible, orders_axis
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def spread_of(view: BundleView) -> RadiiByAnswer | str:
     radii: dict[str, list[float]] = {}
     for answer, place in zip(view.answers, numbers.cell_of, strict=True):
         if (flip := numbers.cells[place].flip) is not None:
-            radii.setdefault(token_name(bundle.task, answer), []).append(float(flip.radius))
+            radii.setdefault(answer_name(bundle.task, answer), []).append(float(flip.radius))
     if not radii:
         return "no decision is clear and can be changed, so there are no radii"
     asked = [answer.prop for answer in bundle.answers if isinstance(answer.prop, Robustness)]

@@ -5,20 +5,19 @@ the mechanism moved, chase it once if it did, and prove what the circuits do in 
 """
 
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 from circuitproof.circuits.spelling import load_circuit
-from circuitproof.errors import InputError, NumericError
+from circuitproof.errors import NumericError
 from circuitproof.files.devices import CPU, Device
 from circuitproof.files.records import write_record
 from circuitproof.files.run import Run, begin_run
 from circuitproof.nn.checkpoint import load_model
 from circuitproof.nn.decisions import score_circuits
 from circuitproof.tasks.task import Task
+from circuitproof.workers import mapped, workers_of
 from circuitproof_lab.distill.heal import Treatment
 from circuitproof_lab.distill.install import scoring_parameters
 from circuitproof_lab.distill.lesion import Behaviour
@@ -79,20 +78,14 @@ def distill(
     A finished stage is not repeated; an interrupted one goes on from its newest checkpoint. With several
     jobs, seeds run in processes of their own, and `on_stage` is called there: it must be importable.
     """
-    if jobs < 1:
-        raise InputError(f"{jobs} jobs were asked for, want at least 1")
+    workers = workers_of(jobs)
     declared_by(recipe.source).refuse_inexact("a distillation")
     seeds = [
         _SeededJob(recipe, seed, Run(out / f"seed-{seed}", partial(on_stage, seed), device))
         for seed in recipe.seeds
     ]
     with begin_run(out, recipe.name, recipe.digest, _size(recipe), device=device):
-        if jobs == 1:
-            return tuple(map(_distill_seed, seeds))
-        import torch
-
-        with ProcessPoolExecutor(jobs, get_context("spawn"), torch.set_num_threads, (1,)) as pool:
-            return tuple(pool.map(_distill_seed, seeds))
+        return tuple(mapped(distill_seed, None, seeds, workers))
 
 
 def _size(recipe: DistillationRecipe) -> int:
@@ -102,7 +95,8 @@ def _size(recipe: DistillationRecipe) -> int:
     return len(recipe.seeds) * (trainings * training_size(sizes) + proofs * model_size(sizes))
 
 
-def _distill_seed(job: _SeededJob) -> SeedReport:
+def distill_seed(_nothing: None, job: _SeededJob) -> SeedReport:
+    """Take one seed through all stages."""
     done, stopped = follow(STAGES, job, (Stopped, NumericError))
     return SeedReport(seed=job.seed, stopped=stopped, rounds=done.rounds, proofs=done.proofs)
 

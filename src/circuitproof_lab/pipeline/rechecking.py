@@ -14,5 +14,8 @@ def recheck_certificate(file: Path, model: Path, tasks: Sequence[str]) -> Unreal
     with reading(of_kind(read_json(file), str(file), FileKind.UNREALISABLE), str(file)) as fields:
         certificate = read_unrealisable(fields)
     frozen = open_model(model)
-    recheck(certificate, frozen, [frozen.declaration.listed_task(task) for task in tasks])
+    asked = [frozen.declaration.listed_task(task) for task in tasks]
+    for task in asked:
+        task.refuse_elsewhere()
+    recheck(certificate, frozen, asked)
     return certificate

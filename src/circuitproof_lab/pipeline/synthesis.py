@@ -87,6 +87,8 @@ def synthesise(request: SynthesisRequest, out: Path, pace: Pace = UNHURRIED) -> 
         )
     stored = load_model(request.model, request.device)
     tasks = [stored.declaration.listed_task(task) for task in request.tasks]
+    for task in tasks:
+        task.refuse_elsewhere()
     names = [task.name for task in tasks]
     circuits = dict(zip(names, map(load_circuit, request.circuits), strict=False))
     with asked_for():

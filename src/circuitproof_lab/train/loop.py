@@ -166,6 +166,8 @@ def fit(
     """
     if not model.architecture.is_causal:
         raise InputError("attention has no mask, want a causal one: shorter prompts are padded in training")
+    if (outputs := model.architecture.outputs) is not None:
+        raise InputError(f"architecture.outputs is {outputs}, want none: a logit for each token is trained")
     workers = together()
     workers.refuse_uneven(plan.pieces)
     plan.computation.refuse_unworkable(model.device)

@@ -391,3 +391,20 @@ def test_a_refuted_measure_has_no_remarks(tmp_path):
     assert check(bundle.write(tmp_path / "none"))[0] is Outcome.REFUTED
     bundle.certificate["answers"][0]["remarks"] = ["whole model"]
     assert check(bundle.write(tmp_path / "one"))[0] is Outcome.INVALID
+
+
+@pytest.mark.parametrize("edges", [[], ["embed -> head 0.0"]])
+def test_a_share_that_is_zero_by_definition_is_remarked_on(edges, tmp_path):
+    """Without an edge to the logits the circuit is what its share is measured from."""
+    drawn = prover_of(GPT, 0)
+    size = drawn.claim["architecture"]["vocabulary"]
+    pairs = [[one, [(token + 1) % size for token in one]] for one in drawn.prompts]
+    prover = prover_of(GPT, 0, edges=edges, ablation={"kind": "counterfactual", "pairs": pairs})
+    entry = {"kind": "recovered difference", "mean": ["-1", "1"], "without": []}
+    bundle = remarked(evaluated(prover, entry))
+    said = bundle.certificate["answers"][0]["remarks"]
+    assert "no edges" in said
+    outcome, reason = check(bundle.write(tmp_path / "honest"))
+    assert outcome is Outcome.VALID, reason
+    said.remove("no edges")
+    assert "remarks are those that apply" in check(bundle.write(tmp_path / "silent"))[1]

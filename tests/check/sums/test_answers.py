@@ -209,8 +209,7 @@ def test_the_answer_may_be_a_rule_over_the_sequence(tmp_path):
     right = sum(of_rule[made.decision(prompt) or 0] == largest[prompt] for prompt in every)
     evidence = made.shown(every)
     made.accuracy(evidence=evidence, exactly=str(right))
-    counts = [list(largest.values()).count(token) for token in of_rule]
-    made.answers[0]["remarks"] = [f"no better than a constant: {max(counts)}"] * (max(counts) >= right)
+    made.answers[0]["remarks"] = made.remarks(list(largest.values()), right)
 
     def change(bundle: Bundle) -> None:
         bundle.claim["task"]["answer"] = {"kind": "maximum", "of": of_rule}

@@ -343,3 +343,10 @@ def test_the_learning_rate_has_its_three_landmarks():
     assert [learning_rate(plan, step) for step in (0, 9, 10)] == [0.1, 1.0, 1.0]
     assert agree(learning_rate(plan, 55), 0.55)
     assert agree(learning_rate(plan, 100), 0.1)
+
+
+def test_a_model_of_other_outputs_than_tokens_is_not_trained(tmp_path):
+    """The loss is over one logit for each token."""
+    sizes = replace(ARCHITECTURE, outputs=2, tied=False)
+    with pytest.raises(InputError, match=r"architecture.outputs is 2, want none"):
+        run(tmp_path / "checkpoints", architecture=sizes)

@@ -5,11 +5,11 @@ import pytest
 from circuitproof.bundle.files import write_bundle
 from circuitproof.proof.battery import prove
 from circuitproof.proof.effort import UNHURRIED, Effort, Pace
-from circuitproof.proof.evidence import Cut, Led, _leaves
+from circuitproof.proof.evidence import Led, RatioCut, _leaves
 from circuitproof.proof.properties.accuracy import Accuracy
 from circuitproof.proof.summed.boxes import shown
 from circuitproof.proof.summed.leads import Leads
-from circuitproof.proof.summed.least import Region
+from circuitproof.proof.summed.least import LatticeRegion
 from circuitproof.proof.summed.world import SummedWorld
 from circuitproof.tasks.rules import OnlyOpener
 from circuitproof_check.main import Beside, Outcome, inspect
@@ -26,7 +26,7 @@ def everything(seed):
         for length in world.lattices:
             if (lattice := world.lattice(label, length)) is not None:
                 for winner in range(len(world.claim.task.candidates)):
-                    region = Region(lattice, lattice.free)
+                    region = LatticeRegion(lattice, lattice.free)
                     yield label, Leads(world.tables, world.table(length), region, winner)
 
 
@@ -74,11 +74,11 @@ def test_some_tree_cuts_a_box():
         for _, leads in everything(seed)
         for tree in shown(leads, UNHURRIED).trees.values()
     ]
-    assert any(isinstance(tree, Cut) for tree in found)
+    assert any(isinstance(tree, RatioCut) for tree in found)
 
 
 def test_no_box_is_looked_at_once_time_is_over():
     """What is not closed by then is open."""
     for _, leads in everything(SEEDS[0]):
         found = shown(leads, Pace(deadline=-1.0))
-        assert not any(isinstance(tree, Cut) for tree in found.trees.values())
+        assert not any(isinstance(tree, RatioCut) for tree in found.trees.values())

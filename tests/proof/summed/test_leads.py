@@ -4,7 +4,7 @@ import pytest
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.properties.accuracy import Accuracy
 from circuitproof.proof.summed.leads import Leads
-from circuitproof.proof.summed.least import Region
+from circuitproof.proof.summed.least import LatticeRegion
 from circuitproof.proof.summed.world import SummedWorld
 from summed_claims import claim_of, listed
 
@@ -22,7 +22,7 @@ def regions(world):
         winner = world.claim.task.candidates.index(label.answer)
         for length in world.lattices:
             if (lattice := world.lattice(label, length)) is not None:
-                yield Leads(world.tables, world.table(length), Region(lattice, lattice.free), winner)
+                yield Leads(world.tables, world.table(length), LatticeRegion(lattice, lattice.free), winner)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from circuitproof.errors import NumericError
-from circuitproof.proof.arithmetic import ExactNumbers, bits_of
+from circuitproof.proof.arithmetic import Enclosing, ExactNumbers, bits_of
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.evidence import Open, Replay, Settled, settled, shown_prompts
@@ -32,13 +32,12 @@ def answer_pattern(claim: Claim, effort: Effort) -> Battery:
     if isinstance(claim.arithmetic, ExactNumbers):
         return _answered(claim, effort, None)
     battery: Battery | None = None
-    while battery is None or _may_sharpen(battery):
+    arithmetic: Enclosing | None = claim.arithmetic
+    while arithmetic is not None and (battery is None or _may_sharpen(battery)):
+        asked = replace(claim, arithmetic=arithmetic)
         with suppress(NumericError):
-            battery = _answered(claim, effort, SummedWorld(claim, effort, bits_of(claim.arithmetic) or 0))
-        finer = claim.arithmetic.finer() if not effort.pace.is_over else None
-        if finer is None:
-            break
-        claim = replace(claim, arithmetic=finer)
+            battery = _answered(asked, effort, SummedWorld(asked, effort, bits_of(arithmetic) or 0))
+        arithmetic = None if effort.pace.is_over else arithmetic.finer()
     if battery is None:
         raise NumericError("numbers are not known well enough; allow more bits with --precision")
     return battery

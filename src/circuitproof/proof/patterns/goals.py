@@ -7,7 +7,8 @@ from typing import Protocol
 
 from circuitproof.circuits.circuit import Circuit
 from circuitproof.proof.evidence import Replay, Replayed, make_leaf
-from circuitproof.proof.fold import CandidateLogits
+from circuitproof.proof.fold import CandidateLogits, Fold
+from circuitproof.proof.known import exact_folds
 from circuitproof.proof.patterns.regions import PromptRegion
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.labelling import Label
@@ -21,6 +22,17 @@ class Seen:
     label: Label
     fold: CandidateLogits
     second: CandidateLogits | None = None
+
+    @property
+    def exact(self) -> Fold:
+        """Return the logits where only exact ones will do."""
+        return exact_folds([self.fold])[0]
+
+    @property
+    def exact_second(self) -> Fold:
+        """Return those of the circuit that it is compared with."""
+        assert self.second is not None  # noqa: S101  # asked of a comparison
+        return exact_folds([self.second])[0]
 
     def replayed(self) -> Replayed:
         return Replayed(self.prompt, make_leaf(self.fold, self.second))

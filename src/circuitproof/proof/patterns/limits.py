@@ -120,7 +120,7 @@ class _LimitsSearch:
             for positions, prompts in cover.survey(PromptRegion(label)):
                 for seen in self.memo.see(prompts, [self.claim.circuit]):
                     tokens = tuple((k, seen.prompt[k]) for k in positions)
-                    yield FailingChoice(label, tokens, _left(seen.fold.logits, winner, goal))
+                    yield FailingChoice(label, tokens, _left(seen.exact.logits, winner, goal))
 
     def _task(self, pattern: Pattern) -> Task | None:
         """Return the task about a part of the pattern; nothing if the part has no prompts."""

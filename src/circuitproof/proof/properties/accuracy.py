@@ -14,23 +14,24 @@ from circuitproof.files.reading import Fields, write_rational
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import Decided, rightly_decided
 from circuitproof.proof.effort import Effort
+from circuitproof.proof.enclosed import NOT_KNOWN, Decision, Ternary
 from circuitproof.proof.evidence import Cases, Leaf, Open, Replay, Replayed, make_leaf
 from circuitproof.proof.findings import Findings, RightCount
 from circuitproof.proof.fold import CandidateLogits, Folded
-from circuitproof.proof.known import Divided, decides, divide
+from circuitproof.proof.known import Divided, decides, divide, same
 from circuitproof.proof.properties.bounds import BoundedNumber, bounds_given
 from circuitproof.proof.properties.each_prompt import for_every_prompt, open_prompts
 from circuitproof.proof.properties.kinds import Kind
 from circuitproof.proof.properties.property import Asked, Property, PropertyWords
 from circuitproof.proof.regions.disturbed import Point
-from circuitproof.proof.remarks import ConstantScore, Decisions, Remark, RemarkContext
+from circuitproof.proof.remarks import ConstantScore, Decisions, Plain, Remark, RemarkContext, perhaps
 from circuitproof.proof.verdict import Answer, Battery, PropertyOutcome, Proved, Refuted, Undecided
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.patterns import Pattern
 
 if TYPE_CHECKING:
     from circuitproof.proof.patterns.answers import PatternProver
-    from circuitproof.proof.summed.cover import Tally
+    from circuitproof.proof.summed.cover import RightTally
 
 _TOLD = 12
 """So many wrong prompts at most are named in words."""
@@ -143,6 +144,13 @@ class Accuracy(Property):
     def unfound(self) -> "Accuracy":
         return Accuracy(wrong=()) if self.is_to_be_found else self
 
+    def implies_equivalence(self, claim: Claim) -> bool:
+        return self._said(claim) == claim.task.size
+
+    def _said(self, claim: Claim) -> int:
+        """Return how many prompts are said to be right."""
+        return self.least or self.exactly or claim.task.size - len(self.wrong or ())
+
     def obligations(self, claim: Claim) -> int:
         return claim.task.size if self.least is None else self.least
 
@@ -174,7 +182,7 @@ class Accuracy(Property):
         is_met = int(isinstance(outcome, Proved))
         return Answer(said, outcome, 1, is_met, findings, may_sharpen=cover.is_blurred)
 
-    def _of_pattern(self, tally: "Tally", size: int) -> "Accuracy":
+    def _of_pattern(self, tally: "RightTally", size: int) -> "Accuracy":
         """Return what is claimed of a pattern: what was asked, or as much as was found."""
         if not self.is_to_be_found:
             return replace(self, is_of_pattern=True)
@@ -190,7 +198,7 @@ class Accuracy(Property):
             return Accuracy(exactly=right, is_of_pattern=True)
         return Accuracy(least=right, is_of_pattern=True)
 
-    def judged(self, tally: "Tally", size: int, evidence: "Cases | Replay | Open") -> PropertyOutcome:
+    def judged(self, tally: "RightTally", size: int, evidence: "Cases | Replay | Open") -> PropertyOutcome:
         """Return what counts say of a claim about a pattern."""
         least = self.least if self.exactly is None else self.exactly
         is_whole = tally.right + tally.wrong == size
@@ -204,14 +212,16 @@ class Accuracy(Property):
             return Refuted(evidence)
         return Undecided(Open(f"{size - tally.right - tally.wrong:,} of {size:,} prompts are not counted"))
 
-    def remarks(self, battery: Battery, _grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
-        task = battery.claim.task
-        if isinstance(task.domain, Pattern):
-            most = max(task.labelled.answer_counts().values())
+    def remarks(self, battery: Battery, grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
+        claim, said = battery.claim, self._said(battery.claim)
+        if isinstance(claim.task.domain, Pattern):
+            counts = claim.task.labelled.answer_counts()
+            most, is_enough = max(counts.values()), _is_right_over_pattern(grounds.unedged, claim, said)
         else:
-            most = max(Counter(task.answers()).values())
-        said = self.least or self.exactly or task.size - len(self.wrong or ())
-        return (ConstantScore(most),) if most >= said else ()
+            most = max(Counter(claim.task.answers()).values())
+            is_enough = _is_right_without_edges(grounds.unedged, claim.task.decisions(), said)
+        is_no_better = (ConstantScore(most),) if most >= said else ()
+        return (*is_no_better, *perhaps(Plain.UNEDGED, is_enough))
 
     def against(self, prompts: Sequence[Decided]) -> str:
         if self.least is not None:
@@ -223,6 +233,30 @@ class Accuracy(Property):
 
     def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:
         return rightly_decided(claim, claim.circuit, prompts)
+
+
+def _is_right_without_edges(unedged: Sequence[Decision], right: Sequence[int], said: int) -> Ternary:
+    """Say whether what is decided without any edge, for all prompts or for each, is right so often."""
+    if len(unedged) not in {1, len(right)}:
+        return False
+    is_one = len(unedged) == 1
+    pairs = zip([*unedged] * len(right) if is_one else unedged, right, strict=True)
+    found = divide(same(one, frozenset({place})) for one, place in pairs)
+    if len(found.yes) >= said:
+        return True
+    most = max(Counter(right).values())
+    possible = most if is_one and found.open else len(found.yes) + len(found.open)
+    return NOT_KNOWN if possible >= said else False
+
+
+def _is_right_over_pattern(unedged: Sequence[Decision], claim: Claim, said: int) -> Ternary:
+    """Say the same of the one decision without edges for all prompts of a pattern."""
+    counts = claim.task.labelled.answer_counts()
+    of_places = [counts.get(candidate, 0) for candidate in claim.task.candidates]
+    found = divide(same(unedged[0], frozenset({place})) for place in range(len(of_places)))
+    if sum(of_places[place] for place in found.yes) >= said:
+        return True
+    return NOT_KNOWN if found.open and max(of_places) >= said else False
 
 
 def _found(right: Divided) -> Accuracy:

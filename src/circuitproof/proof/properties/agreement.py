@@ -164,13 +164,12 @@ class SameDecision:
     second: Circuit
 
     def decision(self, _region: "PromptRegion", first: "Seen") -> int:
-        return first.fold.winner
+        return first.exact.winner
 
     def least(self, _winner: int, _other: int) -> Fraction:
         return Fraction(0)
 
     def broken_by(self, seen: "Seen") -> Replay | None:
         """Return a prompt that is a tie, or that the other circuit decides otherwise."""
-        assert seen.second is not None  # noqa: S101  # the cover looks at the circuit that the goal names
-        is_unlike = Compared.NOT_ALIKE.holds(seen.fold, seen.second)
+        is_unlike = Compared.NOT_ALIKE.holds(seen.exact, seen.exact_second)
         return Replay((seen.replayed(),)) if is_unlike else None

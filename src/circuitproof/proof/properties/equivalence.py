@@ -36,7 +36,6 @@ class Equivalence(Property):
     kind: ClassVar[Kind] = Kind.EQUIVALENCE
     is_known_on_patterns: ClassVar[bool] = True
     is_enclosed_on_patterns: ClassVar[bool] = True
-    implies_equivalence: ClassVar[bool] = True
 
     def meaning(self) -> PropertyWords:
         return PropertyWords(
@@ -44,6 +43,9 @@ class Equivalence(Property):
             "∀x ∈ D:  d(x) = {P(x)}",
             "Only the candidates are compared: another token may have a larger logit.",
         )
+
+    def implies_equivalence(self, _claim: Claim) -> bool:
+        return True
 
     def answer_list(self, claim: Claim, folded: Folded[CandidateLogits], _effort: Effort) -> Answer:
         wanted, found = claim.task.decisions(), folded.of(claim.circuit)

@@ -16,7 +16,7 @@ from circuitproof.errors import InputError
 from circuitproof.forward.cells import Variant
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.counterexamples import Decided, rightly_decided
-from circuitproof.proof.effort import Effort, Pace
+from circuitproof.proof.effort import Effort
 from circuitproof.proof.evidence import (
     CircuitSplit,
     OneCircuit,
@@ -45,7 +45,6 @@ class Fewest(Property):
 
     is_asked_of_solvers: ClassVar[bool] = False
     is_about_edges: ClassVar[bool] = True
-    implies_equivalence: ClassVar[bool] = True
 
     @abstractmethod
     def edges(self, claim: Claim, /) -> tuple[Edge, ...]:
@@ -54,6 +53,9 @@ class Fewest(Property):
     @abstractmethod
     def expected(self, claim: Claim, /) -> frozenset[Circuit]:
         """Return the circuits that are said to decide the task."""
+
+    def implies_equivalence(self, _claim: Claim) -> bool:
+        return True
 
     def tried_first(self, _claim: Claim, _circuits: Sequence[Circuit], /) -> tuple[Circuit, ...]:
         """Return those of the circuits that are most likely to refute it."""
@@ -72,13 +74,13 @@ class Fewest(Property):
         return len(self.other_circuits(claim))
 
     def answer_list(self, claim: Claim, _folded: Folded[CandidateLogits], effort: Effort) -> Answer:
-        return _answer(claim, self, effort.pace)
+        return _answer(claim, self, effort)
 
     def replayed(self, claim: Claim, prompts: Sequence[Prompt], _eta: Point) -> tuple[Decided, ...]:
         return rightly_decided(claim, claim.circuit, prompts)
 
 
-def _answer(claim: Claim, prop: Fewest, pace: Pace) -> Answer:
+def _answer(claim: Claim, prop: Fewest, effort: Effort) -> Answer:
     """Answer that of all smaller circuits just the expected ones decide the task."""
     circuits, expected = prop.other_circuits(claim), prop.expected(claim)
     if expected - frozenset(circuits):
@@ -86,13 +88,13 @@ def _answer(claim: Claim, prop: Fewest, pace: Pace) -> Answer:
     known: dict[Circuit, CircuitTree] = {}
     unknown: list[str] = []
     for batch in _batches(claim, prop, circuits):
-        tried, left = _trees(claim, batch, pace)
+        tried, left = _trees(claim, batch, effort)
         known.update(tried)
         unknown.extend(left)
         reached = len(known) + len(unknown)
-        pace.hear("smaller circuits tried", reached, len(circuits))
+        effort.pace.hear("smaller circuits tried", reached, len(circuits))
         if surprising := [one for one, tree in tried.items() if _is_right(tree) != (one in expected)]:
-            return _refuted(claim, prop, surprising[0], known, len(circuits), pace)
+            return _refuted(claim, prop, surprising[0], known, len(circuits), effort)
         if len(tried) + len(left) < len(batch):
             why = f"the work was ended after {reached} of {len(circuits)} smaller circuits were tried"
             return Answer(prop, Undecided(Open(why)), len(circuits), len(known), Findings())
@@ -124,13 +126,13 @@ def _refuted(  # noqa: PLR0913, PLR0917  # what is known by then
     found: Circuit,
     known: Mapping[Circuit, CircuitTree],
     count: int,
-    pace: Pace,
+    effort: Effort,
 ) -> Answer:
     """Refute by a circuit; by one of which no edge can be left out, if it is right and there is time."""
     tree = known[found]
     among = prop.other_circuits(claim)
     while _is_right(tree):
-        trees, _ = _trees(claim, shortened(found, among), pace)
+        trees, _ = _trees(claim, shortened(found, among), effort)
         right = [one for one, tried in trees.items() if _is_right(tried)]
         if not right:
             break
@@ -144,13 +146,14 @@ def _is_right(tree: CircuitTree) -> bool:
 
 
 def _trees(
-    claim: Claim, circuits: Sequence[Circuit], pace: Pace
+    claim: Claim, circuits: Sequence[Circuit], effort: Effort
 ) -> tuple[dict[Circuit, CircuitTree], tuple[str, ...]]:
     """Return for each circuit that there is time for a prompt that it decides wrong, or all of them.
 
     Those of which it is not known are none of these; for each, the second part says why.
     """
-    tried = try_circuits(claim.frozen, claim.task, circuits, pace, arithmetic=claim.arithmetic)
+    asked = (claim.frozen, claim.task, circuits, effort.pace)
+    tried = try_circuits(*asked, arithmetic=claim.arithmetic, workers=effort.workers)
     known = {one.circuit: _tree(claim, one) for one in tried if not one.open}
     return known, tuple(_open_words(one) for one in tried if one.open)
 

@@ -66,7 +66,6 @@ class Property(ABC):
     """Whether what cut edges carry matters to it, so that remarks on that are remarks on it."""
     cuts_edges: ClassVar[bool] = False
     """Whether it evaluates a circuit in which an edge is cut, even where the claim's own keeps all."""
-    implies_equivalence: ClassVar[bool] = False
     wants_witnesses: ClassVar[bool] = False
     """Whether a prompt that is shown speaks for it; one that is shown speaks against the others."""
     wants_clear: ClassVar[bool] = False
@@ -123,6 +122,10 @@ class Property(ABC):
 
     def refuse_misfit(self, _claim: "Claim", /) -> None:  # noqa: B027  # most fit every claim
         """Refuse a claim in which it cannot be meant."""
+
+    def implies_equivalence(self, _claim: "Claim", /) -> bool:
+        """Say whether it says of every prompt that the right answer is decided."""
+        return False
 
     def other_circuits(self, _claim: "Claim", /) -> Sequence["Circuit"]:
         """Return the circuits that it speaks of beside the claim's own."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from circuitproof.circuits.circuit import Circuit, whole
-from circuitproof.circuits.graph import Edge
+from circuitproof.circuits.graph import LOGITS, Edge
 from circuitproof.errors import DeclarationError, InputError
 from circuitproof.files.canonical import Json
 from circuitproof.files.printing import plural
@@ -107,7 +107,9 @@ class RecoveredDifference(MeasuredProperty):
         return Measurement(said, {_MEAN: mean}, may_sharpen)
 
     def remarks(self, battery: Battery, grounds: RemarkContext, _decisions: Decisions) -> tuple[Remark, ...]:
-        return (Plain.WHOLE,) * is_whole_model(battery.claim.frozen, grounds.circuit)
+        is_bare = not any(edge.reader == LOGITS for edge in grounds.circuit)
+        is_whole = is_whole_model(battery.claim.frozen, grounds.circuit)
+        return (Plain.WHOLE,) * is_whole + (Plain.NO_EDGES,) * is_bare
 
     def late_remarks(self) -> tuple[Remark, ...]:
         return (LeftOut(len(self.without)),) if self.without else ()

@@ -108,7 +108,8 @@ class Robustness(Property):
         if self.at.is_final_residual:
             return
         self._refuse_inside(claim.circuit)
-        refuse_misplaced(self.at, claim.circuit, claim.task.lengths())
+        spans = [claim.frozen.span(length) for length in claim.task.lengths()]
+        refuse_misplaced(self.at, claim.circuit, spans)
         refuse_unreached_prompts(self.at, self.unreached(claim), claim.task.size)
 
     def _refuse_inside(self, circuit: Circuit) -> None:
@@ -130,9 +131,9 @@ class Robustness(Property):
         """
         at, task = self.at, claim.task
         if isinstance(task.domain, Domain):
-            mask = claim.frozen.architecture.mask
-            return unreached(at, claim.circuit, claim.frozen.programs, task.prompts, mask)
-        ends = (length - 1 in at.places(length) for length in task.lengths())
+            mask, programs = claim.frozen.architecture.mask, claim.frozen.programs
+            return unreached(at, claim.circuit, programs, task.prompts, mask, position=task.position)
+        ends = (length - 1 in at.places(claim.frozen.span(length)) for length in task.lengths())
         return 0 if at.node != LOGITS or any(ends) else task.size
 
     def answer_list(self, claim: Claim, folded: Folded[CandidateLogits], effort: Effort) -> Answer:
@@ -220,7 +221,7 @@ def _perturbation(
     """Return a prompt's logits as a function, and the part that it reads of what is added at a place."""
     at, eta = added
     function = disturb(frozen, candidates, circuit, prompt, at)
-    read = widening(frozen.architecture.width, at, function, len(prompt)).places
+    read = widening(frozen.architecture.width, at, function, frozen.span(len(prompt))).places
     return function, eta if len(eta) == function.variables else tuple(eta[place] for place in read)
 
 
@@ -233,17 +234,18 @@ class Robust:
     second: None = None
 
     def decision(self, _region: "PromptRegion", first: "Seen") -> int:
-        return first.fold.winner
+        return first.exact.winner
 
     def least(self, winner: int, other: int) -> Fraction:
         return self.epsilon * self.rows.apart(winner, other)
 
     def broken_by(self, seen: "Seen") -> Replay | None:
         """Return a tie, or a perturbation that ends a clear decision."""
-        if seen.fold.is_clear and radii([seen.fold], self.rows)[0].exceeds(self.epsilon):
+        fold = seen.exact
+        if fold.is_clear and radii([fold], self.rows)[0].exceeds(self.epsilon):
             return None
-        eta = violation(seen.fold, self.rows, self.epsilon)
-        return Replay((Replayed(seen.prompt, FoldLeaf(seen.fold), eta),))
+        eta = violation(fold, self.rows, self.epsilon)
+        return Replay((Replayed(seen.prompt, FoldLeaf(fold), eta),))
 
 
 def _breaking(found: CandidateLogits, rows: Directions, epsilon: Fraction) -> Point | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from circuitproof.arithmetic.form_matrix import SignCondition
 from circuitproof.errors import NotExactError
 from circuitproof.files.reading import shown
-from circuitproof.forward.interface import Interface
+from circuitproof.forward.interface import Interface, ReadSpan
 from circuitproof.proof.claim import Claim
 from circuitproof.proof.effort import Effort
 from circuitproof.proof.evidence import FoldLeaf, Open, PromptSplit, Replay, Replayed
@@ -47,17 +47,17 @@ def answer_ball(claim: Claim, folded: Folded[CandidateLogits], prop: "Robustness
     for prompt, fold, function in effort.pace.each("prompts", triples):
         if id(function) not in known:
             known[id(function)] = _find(fold, function, prop.epsilon, effort)
-        places = widening(width, prop.at, function, len(prompt))
+        places = widening(width, prop.at, function, claim.frozen.span(len(prompt)))
         found.append((prompt, fold, known[id(function)], places))
     ended = "the budget or the time" if effort.pace.is_over else "the budget"
     return _summed(prop, task.size, found, ended)
 
 
-def widening(width: int, at: Interface, function: Disturbed, length: int) -> Widening:
+def widening(width: int, at: Interface, function: Disturbed, span: ReadSpan) -> Widening:
     """Return where a prompt's coordinates stand among the declared ones: position after position."""
     if at.is_final_residual:
         return Widening(tuple(range(width)), width)
-    declared = at.places(length)
+    declared = at.places(span)
     starts = [declared.index(position) * width for position in function.positions]
     places = tuple(start + place for start in starts for place in range(width))
     return Widening(places, len(declared) * width)

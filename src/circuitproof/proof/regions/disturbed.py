@@ -194,7 +194,7 @@ def disturb(
     _, (row,) = cells.cells(circuit, [prompt])
     reached = {place: _positions(cells, *place) for place in _stages(cells, interface)}
     used = {position for found in reached.values() for position in found}
-    positions = tuple(place for place in interface.places(len(prompt)) if place in used)
+    positions = tuple(place for place in interface.places(frozen.span(len(prompt))) if place in used)
     numbers = {position: number for number, position in enumerate(positions)}
     entries = {
         place: tuple(numbers.get(position, len(positions)) for position in found)

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from circuitproof.proof.effort import Pace
-from circuitproof.proof.evidence import Cut, CutTree, Weights
+from circuitproof.proof.evidence import BoxWeights, CutTree, RatioCut
 from circuitproof.proof.summed.lattice import TokenMask
-from circuitproof.proof.summed.leads import Leads, Questions
-from circuitproof.proof.summed.tables import Bools, Floats
+from circuitproof.proof.summed.leads import LeadQuestions, Leads
+from circuitproof.proof.summed.tables import Bools, FloatArray
 from circuitproof.tasks.domain import Prompt
 
 _ROUNDS = 10
@@ -26,13 +26,13 @@ _MOST_BOXES = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class BoxAnswers:
     """Questions about a region, which are open, and the trees of those that plain weights do not close."""
 
-    questions: Questions
+    questions: LeadQuestions
     open: Bools
     trees: dict[int, CutTree] = field(default_factory=dict[int, CutTree])
-    weights: Floats | None = None
+    weights: FloatArray | None = None
     """What was tried last in the first boxes."""
     broken: dict[int, Prompt] = field(default_factory=dict[int, Prompt])
     """Prompts on which open questions seem to have the wrong answer."""
@@ -63,18 +63,18 @@ class Shown:
         """Return for each position the tokens of prompts that weights overlook."""
         return leads.bad_tokens(*self._left(leads))
 
-    def _left(self, leads: Leads) -> tuple[Questions, Floats]:
+    def _left(self, leads: Leads) -> tuple[LeadQuestions, FloatArray]:
         weights = leads.plain_weights(self.questions) if self.weights is None else self.weights
         return self.questions[self.open], weights[self.open]
 
 
-def shown(leads: Leads, pace: Pace) -> Shown:
+def shown(leads: Leads, pace: Pace) -> BoxAnswers:
     """Return which questions about a region are closed, and how."""
     questions = leads.all_questions()
     is_closed = leads.closed(questions, leads.plain_weights(questions))
     if is_closed.all() or leads.heads <= 1:
-        return Shown(questions, ~is_closed)
-    return _Search(leads, questions, is_closed, pace).run()
+        return BoxAnswers(questions, ~is_closed)
+    return _BoxSearch(leads, questions, is_closed, pace).run()
 
 
 @dataclass(slots=True)
@@ -90,17 +90,17 @@ class _Box:
     def tree(self, leads: Leads) -> CutTree:
         if self.parts is None:
             assert self.weights is not None  # noqa: S101  # boxes of closed questions are closed
-            return Weights(self.weights)
+            return BoxWeights(self.weights)
         below, above = (part.tree(leads) for part in self.parts)
-        return Cut(leads.head(self.head), (self.at,), (below, above))
+        return RatioCut(leads.head(self.head), (self.at,), (below, above))
 
 
 @dataclass(eq=False)
-class _Search:
+class _BoxSearch:
     """Looks at all open boxes of a region at once, layer after layer of cuts."""
 
     leads: Leads
-    questions: Questions
+    questions: LeadQuestions
     is_closed: Bools
     pace: Pace
     broken: dict[int, Prompt] = field(default_factory=dict[int, Prompt])
@@ -108,7 +108,7 @@ class _Search:
     seen: Counter[int] = field(default_factory=Counter[int])
     """How many boxes of each question were looked at."""
 
-    def run(self) -> Shown:
+    def run(self) -> BoxAnswers:
         rows = np.flatnonzero(~self.is_closed)
         roots = [_Box(int(row)) for row in rows]
         boxes, questions = roots, self.questions[rows]
@@ -123,9 +123,9 @@ class _Search:
         for root in roots:
             is_open[root.row] = root.row in self.given_up
         trees = {root.row: root.tree(self.leads) for root in roots if not is_open[root.row]}
-        return Shown(self.questions, is_open, trees, first, self.broken)
+        return BoxAnswers(self.questions, is_open, trees, first, self.broken)
 
-    def _closed(self, boxes: list[_Box], questions: Questions, weights: Floats) -> Floats:
+    def _closed(self, boxes: list[_Box], questions: LeadQuestions, weights: FloatArray) -> FloatArray:
         """Try weights on boxes, and correct them by the prompts that they overlook; return the last ones."""
         left, current = np.arange(len(boxes)), weights.copy()
         for _ in range(_ROUNDS):
@@ -137,21 +137,22 @@ class _Search:
             if not len(left):
                 break
             prompts, sums, leads = self.leads.overlooked(questions[left], tried)
-            for place in np.flatnonzero(leads <= 0):
-                row = boxes[left[place]].row
+            for place in np.flatnonzero(leads <= 0).tolist():
+                row = boxes[int(left[place])].row
                 self.broken.setdefault(row, tuple(map(int, prompts[place])))
                 self.given_up.add(row)
             largest = np.abs(sums).max(axis=1, keepdims=True)
             moved = tried / tried.max(axis=1, keepdims=True) + sums / np.where(largest > 0, largest, 1.0)
             current[left] = np.maximum(moved, 0.0)
             is_apart = (sums > 0).any(axis=1)  # else the prompt is in the box, and no weights will do
-            going = np.array([boxes[place].row not in self.given_up for place in left], dtype=bool)
+            tried_on: list[int] = left.tolist()
+            going = np.array([boxes[place].row not in self.given_up for place in tried_on], dtype=bool)
             left = left[going & is_apart]
         return current
 
     def _cut(
-        self, boxes: list[_Box], questions: Questions, weights: Floats
-    ) -> tuple[list[_Box], Questions, Floats]:
+        self, boxes: list[_Box], questions: LeadQuestions, weights: FloatArray
+    ) -> tuple[list[_Box], LeadQuestions, FloatArray]:
         """Cut what is open where a head adds the most different numbers."""
         seen = Counter(box.row for box in boxes)
         self.seen.update(seen)
@@ -172,10 +173,10 @@ class _Search:
             low[2 * count + 1, box.head] = max(low[2 * count + 1, box.head], box.at / _CUT_UNIT)
             box.parts = (_Box(box.row), _Box(box.row))
             new += box.parts
-        return new, Questions(questions.queries[rows], questions.rivals[rows], low, high), weights[rows]
+        return new, LeadQuestions(questions.queries[rows], questions.rivals[rows], low, high), weights[rows]
 
 
-def _whole(weights: Floats) -> Floats:
+def _whole(weights: FloatArray) -> FloatArray:
     """Return weights as integers, at least one of which is not zero."""
     largest = weights.max(axis=1, keepdims=True)
     scaled = np.rint(weights / np.where(largest > 0, largest, 1.0) * _LARGEST)

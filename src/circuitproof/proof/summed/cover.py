@@ -13,15 +13,15 @@ from circuitproof.proof.known import open_words
 from circuitproof.proof.patterns.goals import Goal, Seen
 from circuitproof.proof.patterns.memo import Memo
 from circuitproof.proof.patterns.regions import PromptRegion, UnsettledError
-from circuitproof.proof.summed.boxes import Shown, shown
+from circuitproof.proof.summed.boxes import BoxAnswers, shown
 from circuitproof.proof.summed.leads import Leads, masks_with
-from circuitproof.proof.summed.least import Region
+from circuitproof.proof.summed.least import LatticeRegion
 from circuitproof.proof.summed.world import SummedWorld
 from circuitproof.tasks.domain import Prompt
 from circuitproof.tasks.labelled import Label
 from circuitproof.tasks.patterns import TokenClass
 
-Covered: TypeAlias = Cases | Replay | Open | None
+LeadCovered: TypeAlias = Cases | Replay | Open | None
 """Evidence for a region, prompts that break the goal, an open question, or nothing that is shown."""
 Cuts: TypeAlias = tuple[tuple[tuple[int, ...], CutTree], ...]
 """Trees, each with the rivals of which it is."""
@@ -33,7 +33,7 @@ _Part = TypeVar("_Part", Label, int, TokenClass)
 
 
 @dataclass(slots=True)
-class Tally:
+class RightTally:
     """How many prompts evidence shows to be right, and which not to be; the others are in no region."""
 
     right: int = 0
@@ -47,7 +47,7 @@ class Part:
     """A region of one label and length, with words for readers."""
 
     label: Label
-    region: Region
+    region: LatticeRegion
 
     def __str__(self) -> str:
         told = [f"answer {self.label.answer}", f"length {self.region.lattice.length}"]
@@ -68,7 +68,7 @@ class LeadCover:
     counts: bool = False
     """Whether prompts are counted: then what breaks a goal is only told, and what is open left out."""
     regions: int = 0
-    tally: Tally = field(default_factory=Tally)
+    tally: RightTally = field(default_factory=RightTally)
     is_blurred: bool = False
     """Whether some prompt was not decided: more bits may do it."""
 
@@ -76,7 +76,7 @@ class LeadCover:
         """Return the answer on the whole pattern, by label."""
         return self._whole() or Open("no prompt was decided")
 
-    def _whole(self) -> Covered:
+    def _whole(self) -> LeadCovered:
         try:
             self.world.refuse_many()
         except UnsettledError as error:
@@ -84,19 +84,19 @@ class LeadCover:
         labels = self.effort.pace.each("answers and classes", self.world.labelled.labels)
         return self._children(((label, lambda label=label: self._label(label)) for label in labels), ByLabel)
 
-    def _label(self, label: Label) -> Covered:
+    def _label(self, label: Label) -> LeadCovered:
         """Return the answer on the prompts of a label, by length unless it is one leaf for all."""
-        parts: list[tuple[int, Covered]] = []
+        parts: list[tuple[int, LeadCovered]] = []
         for length in self.world.lattices:
             lattice = self.world.lattice(label, length)
             if lattice is not None:
-                parts.append((length, self._part(Part(label, Region(lattice, lattice.free)))))
+                parts.append((length, self._part(Part(label, LatticeRegion(lattice, lattice.free)))))
         found = [cases for _, cases in parts]
         if found and isinstance(found[0], Led) and all(cases == found[0] for cases in found):
             return found[0]
         return self._children(((length, lambda cases=cases: cases) for length, cases in parts), ByLength)
 
-    def _without_sums(self, reason: str) -> Covered:
+    def _without_sums(self, reason: str) -> LeadCovered:
         """List all prompts of the pattern, if they are few."""
         size = self.world.labelled.size
         if size > self.effort.listed:
@@ -106,7 +106,7 @@ class LeadCover:
         ]
         return self._looked_at("all prompts", prompts)
 
-    def _part(self, part: Part) -> Covered:
+    def _part(self, part: Part) -> LeadCovered:
         pace = self.effort.pace
         if pace.is_over:
             return self._left(f"{part}: the work was ended first")
@@ -118,10 +118,10 @@ class LeadCover:
         if len(leads.queries) > 1 and (found.open.any() or found.trees):
             return self._by_last(part, leads, found)
         if not found.open.any():
-            return self._led(part, winner, found.cuts(leads.queries[0]))
+            return self._led(part, winner, found.cuts(leads.query))
         return self._open(part, leads, found)
 
-    def _open(self, part: Part, leads: Leads, found: Shown) -> Covered:
+    def _open(self, part: Part, leads: Leads, found: BoxAnswers) -> LeadCovered:
         """Divide a region in which not every question is closed, or show its prompts."""
         size = part.region.size
         if size <= min(_FEW, self.effort.listed) or (
@@ -153,7 +153,7 @@ class LeadCover:
     def _leads(self, part: Part, winner: int) -> Leads:
         return Leads(self.world.tables, self.world.table(part.region.lattice.length), part.region, winner)
 
-    def _otherwise(self, part: Part, seen: Seen) -> Covered:
+    def _otherwise(self, part: Part, seen: Seen) -> LeadCovered:
         """Show that all prompts of a region are decided as one of them that is wrong, where errors count."""
         decision = seen.fold.decision
         if not self.counts or isinstance(decision, NotKnown) or len(decision) > 1:
@@ -163,7 +163,7 @@ class LeadCover:
             return None
         leads = self._leads(part, winner)
         found = shown(leads, self.effort.pace)
-        return None if found.open.any() else self._led(part, winner, found.cuts(leads.queries[0]))
+        return None if found.open.any() else self._led(part, winner, found.cuts(leads.query))
 
     def _led(self, part: Part, winner: int, cuts: Cuts = ()) -> Led:
         size = part.region.size
@@ -173,13 +173,13 @@ class LeadCover:
             self.tally.wrong += size
         return Led(winner, cuts)
 
-    def _by_last(self, part: Part, leads: Leads, found: Shown) -> Covered:
+    def _by_last(self, part: Part, leads: Leads, found: BoxAnswers) -> LeadCovered:
         """Divide a region by its last token: those that are settled together, the others one by one."""
         queries, is_open, is_cut = leads.table.queries, found.open_queries(), found.cut_queries()
         together = [query for query in leads.queries if query not in is_open | is_cut]
         position = part.region.lattice.length - 1
 
-        def child(chosen: Sequence[int]) -> tuple[TokenClass, Callable[[], Covered]]:
+        def child(chosen: Sequence[int]) -> tuple[TokenClass, Callable[[], LeadCovered]]:
             tokens, inner = self._with(part, position, [queries[query] for query in chosen])
             if is_open.isdisjoint(chosen):
                 return tokens, lambda: self._led(inner, leads.winner, found.cuts(chosen[0]))
@@ -189,11 +189,11 @@ class LeadCover:
         children = (child(chosen) for chosen in (together, *alone) if chosen)
         return self._children(children, lambda cases: ByToken(position, cases))
 
-    def _by_token(self, part: Part, leads: Leads, found: Shown) -> Covered:
+    def _by_token(self, part: Part, leads: Leads, found: BoxAnswers) -> LeadCovered:
         """Divide a region by the token at the position where the fewest keep it from being settled."""
         if self.regions >= self.effort.regions:
             return self._left(f"{part}: more than {self.effort.regions} regions would be looked at")
-        query = leads.table.queries[leads.queries[0]]
+        query = leads.table.queries[leads.query]
         there = part.region.lattice.pairs(query, part.region.masks)
         choices: list[tuple[int, int, list[list[int]]]] = []
         for position, bad in enumerate(found.bad_tokens(leads)):
@@ -207,8 +207,8 @@ class LeadCover:
         _, position, classes = min(choices)
         return self._by_classes(part, position, classes)
 
-    def _by_classes(self, part: Part, position: int, classes: Iterable[Sequence[int]]) -> Covered:
-        def child(members: Sequence[int]) -> tuple[TokenClass, Callable[[], Covered]]:
+    def _by_classes(self, part: Part, position: int, classes: Iterable[Sequence[int]]) -> LeadCovered:
+        def child(members: Sequence[int]) -> tuple[TokenClass, Callable[[], LeadCovered]]:
             tokens, inner = self._with(part, position, members)
             return tokens, lambda: self._part(inner)
 
@@ -221,13 +221,15 @@ class LeadCover:
         mask = np.zeros(part.region.lattice.vocabulary, dtype=bool)
         mask[list(members)] = True
         masks = masks_with(part.region.masks, position, mask)
-        return TokenClass(tuple(sorted(members))), replace(part, region=Region(part.region.lattice, masks))
+        return TokenClass(tuple(sorted(members))), replace(
+            part, region=LatticeRegion(part.region.lattice, masks)
+        )
 
     def _left(self, reason: str) -> Open | None:
         """Leave a region open; where prompts are counted it does not count, and the others still do."""
         return None if self.counts else Open(reason)
 
-    def _looked_at(self, what: str, prompts: list[Prompt]) -> Covered:
+    def _looked_at(self, what: str, prompts: list[Prompt]) -> LeadCovered:
         """Show prompts one by one, until one breaks the goal or is not decided."""
         found: list[Seen] = []
         for start in range(0, len(prompts), _TOGETHER):
@@ -255,9 +257,9 @@ class LeadCover:
 
     def _children(
         self,
-        children: Iterable[tuple[_Part, Callable[[], Covered]]],
+        children: Iterable[tuple[_Part, Callable[[], LeadCovered]]],
         join: Callable[[tuple[tuple[_Part, Cases], ...]], Cases],
-    ) -> Covered:
+    ) -> LeadCovered:
         """Cover each part; what breaks one breaks the whole, and an open one leaves it open."""
         found: list[tuple[_Part, Cases]] = []
         left: Open | None = None

@@ -11,14 +11,15 @@ import numpy.typing as npt
 
 from circuitproof.proof.patterns.regions import Missing, UnsettledError
 from circuitproof.tasks.labelled import Label, Labelled
+from circuitproof.tasks.labelling import LabelState
 
 TokenMask: TypeAlias = npt.NDArray[np.bool_]
 """For each token of the vocabulary whether it is meant."""
-Masks: TypeAlias = tuple[TokenMask | None, ...]
+TokenMasks: TypeAlias = tuple[TokenMask | None, ...]
 """For each position the tokens that may stand there, or nothing where the lattice alone says it."""
-_Node: TypeAlias = Any
+_GraphNode: TypeAlias = Any
 """The automaton's state, and what was seen of the label."""
-_Way: TypeAlias = tuple[_Node, frozenset[int]]
+_Way: TypeAlias = tuple[_GraphNode, frozenset[int]]
 """A node of the next layer, and the atoms that lead to it."""
 _Numbered: TypeAlias = tuple[int, frozenset[int]]
 """The same, nodes being numbers."""
@@ -52,20 +53,20 @@ class Lattice:
     """By node of the last layer and token: whether a prompt may end so."""
 
     @cached_property
-    def free(self) -> Masks:
+    def free(self) -> TokenMasks:
         return (None,) * self.length
 
-    def last_tokens(self, masks: Masks) -> list[int]:
+    def last_tokens(self, masks: TokenMasks) -> list[int]:
         """Return the tokens with which prompts end."""
         ahead = self._ahead(masks)[-1]
-        found = self.ends[ahead].any(axis=0)
+        found: TokenMask = np.asarray(self.ends[ahead].any(axis=0), dtype=bool)
         return [int(token) for token in np.flatnonzero(_met(found, masks[-1]))]
 
-    def count(self, masks: Masks) -> int:
+    def count(self, masks: TokenMasks) -> int:
         """Return how many prompts there are."""
         return sum(self._counts(masks)[0][start] for start in self.starts)
 
-    def _counts(self, masks: Masks) -> list[list[int]]:
+    def _counts(self, masks: TokenMasks) -> list[list[int]]:
         """Return for each layer how many ways to the end its nodes have."""
         last = self.ends if masks[-1] is None else self.ends & masks[-1]
         found: list[list[int]] = [[int(count) for count in last.sum(axis=1)]]
@@ -88,12 +89,12 @@ class Lattice:
             node = way.target
         return (*prompt, int(random.choice(np.flatnonzero(self.ends[node]))))
 
-    def prompts(self, masks: Masks) -> Iterator[tuple[int, ...]]:
+    def prompts(self, masks: TokenMasks) -> Iterator[tuple[int, ...]]:
         """Return every prompt."""
         for start in self.starts:
             yield from self._from(start, (), masks)
 
-    def _from(self, node: int, begun: tuple[int, ...], masks: Masks) -> Iterator[tuple[int, ...]]:
+    def _from(self, node: int, begun: tuple[int, ...], masks: TokenMasks) -> Iterator[tuple[int, ...]]:
         position = len(begun)
         if position == self.length - 1:
             found = np.flatnonzero(_met(self.ends[node], masks[-1]))
@@ -104,7 +105,7 @@ class Lattice:
                 for token in allowed(way.tokens, masks[position]):
                     yield from self._from(way.target, (*begun, int(token)), masks)
 
-    def pairs(self, last: int, masks: Masks) -> npt.NDArray[np.bool_]:
+    def pairs(self, last: int, masks: TokenMasks) -> npt.NDArray[np.bool_]:
         """Return by position and token whether some prompt that ends in a token has it there."""
         found = np.zeros((self.length, self.vocabulary), dtype=bool)
         found[-1, last] = True
@@ -120,7 +121,7 @@ class Lattice:
             alive = behind
         return found
 
-    def _ahead(self, masks: Masks) -> list[npt.NDArray[np.bool_]]:
+    def _ahead(self, masks: TokenMasks) -> list[npt.NDArray[np.bool_]]:
         """Return for each layer the nodes to which some beginning leads."""
         here = np.zeros(self.sizes[0], dtype=bool)
         here[list(self.starts)] = True
@@ -148,12 +149,14 @@ class PromptGraph:
     def __init__(self, task: Labelled) -> None:
         self.task, self.machine = task, task.machine
         self._atoms = [np.array(members, dtype=np.int64) for members in self.machine.atoms]
-        self._layers: list[dict[_Node, tuple[_Way, ...]]] = []
+        self._layers: list[dict[_GraphNode, tuple[_Way, ...]]] = []
         """By position, where the tokens of each node lead."""
-        self._ends: list[dict[_Node, tuple[tuple[Label | None, int], ...]]] = []
+        self._ends: list[dict[_GraphNode, tuple[tuple[Label | None, int], ...]]] = []
         """By position, for each node the labels of prompts that end there, and by which atoms."""
         self._steps = 0
-        self._starts: tuple[_Node, ...] = tuple((self.machine.start, seen) for seen in task.labels_by.starts)
+        self._starts: tuple[_GraphNode, ...] = tuple(
+            (self.machine.start, seen) for seen in task.labels_by.starts
+        )
 
     def lattice(self, label: Label | None, length: int) -> Lattice | None:
         """Return the prompts of a label, or of any, and of a length; nothing if there are none."""
@@ -174,7 +177,8 @@ class PromptGraph:
             }
             layers.append(tuple(self._ways(joined.known)))
             sizes.append(len(joined.known))
-        starts = sorted({number[node] for node in self._starts if number[node] is not None})
+        numbers = (number[node] for node in self._starts)
+        starts = sorted({place for place in numbers if place is not None})
         if not starts:
             return None
         sized = (tuple(starts), tuple(layers[::-1]), tuple(sizes[::-1]))
@@ -195,12 +199,14 @@ class PromptGraph:
             if self._steps > _MOST_STEPS:
                 raise UnsettledError(Missing.STRUCTURE, f"more than {_MOST_STEPS} steps have to be followed")
 
-    def _from(self, node: _Node, position: int) -> tuple[tuple[_Way, ...], tuple[tuple[Label, int], ...]]:
+    def _from(
+        self, node: _GraphNode, position: int
+    ) -> tuple[tuple[_Way, ...], tuple[tuple[Label, int], ...]]:
         (state, seen), labels = node, self.task.labels_by
-        ways, ends = dict[_Node, list[int]](), list[tuple[Label, int]]()
+        ways, ends = dict[_GraphNode, list[int]](), list[tuple[Label, int]]()
         for atom, members in enumerate(self.machine.atoms):
             target = self.machine.step(state, atom, position)
-            after = None if target is None else labels.see(seen, members[0])
+            after: LabelState = None if target is None else labels.see(seen, members[0])
             if target is None or after is None:
                 continue
             ways.setdefault((target, after), []).append(atom)
@@ -232,7 +238,7 @@ class _Joined:
         return self.known.setdefault(onward, len(self.known)) if onward else None
 
 
-def _onward(ways: Sequence[_Way], number: Mapping[_Node, int | None]) -> frozenset[_Numbered]:
+def _onward(ways: Sequence[_Way], number: Mapping[_GraphNode, int | None]) -> frozenset[_Numbered]:
     """Return the numbers of the nodes to which ways lead, each with all atoms that do."""
     found: dict[int, frozenset[int]] = {}
     for target, atoms in ways:

@@ -13,8 +13,16 @@ import numpy.typing as npt
 
 from circuitproof.circuits.graph import Head
 from circuitproof.proof.summed.lattice import TokenMask
-from circuitproof.proof.summed.least import Costs, Region, down, least_paths, leasts, path, through
-from circuitproof.proof.summed.tables import Bools, Floats, LengthTable, SummedTables
+from circuitproof.proof.summed.least import (
+    LatticeRegion,
+    TokenCosts,
+    down,
+    least_paths,
+    leasts,
+    path,
+    through,
+)
+from circuitproof.proof.summed.tables import Bools, FloatArray, LengthTable, SummedTables
 
 _SLACK = 2.0**-46
 """More than a hundred roundings of FP64, as a share of the largest number among them."""
@@ -23,32 +31,32 @@ _MOST_NUMBERS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Questions:
+class LeadQuestions:
     """Last tokens, by their places in a table, and rivals, each with a box: what each head adds, at most."""
 
     queries: npt.NDArray[np.int64]
     rivals: npt.NDArray[np.int64]
-    low: Floats
+    low: FloatArray
     """By question and head."""
-    high: Floats
+    high: FloatArray
 
     def __len__(self) -> int:
         return len(self.queries)
 
-    def __getitem__(self, chosen: npt.NDArray[np.int64] | Bools | slice) -> "Questions":
-        return Questions(self.queries[chosen], self.rivals[chosen], self.low[chosen], self.high[chosen])
+    def __getitem__(self, chosen: npt.NDArray[np.int64] | Bools | slice) -> "LeadQuestions":
+        return LeadQuestions(self.queries[chosen], self.rivals[chosen], self.low[chosen], self.high[chosen])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Factor:
+class _CostFactor:
     """What an exponential of a head is multiplied with: by question, a slope times what it adds, a shift."""
 
-    slope: Floats
-    shift: Floats
-    size: Floats
+    slope: FloatArray
+    shift: FloatArray
+    size: FloatArray
     """How large the parts of the shift are."""
 
-    def cost(self, sides: Sequence[Floats], powers: Sequence[Floats]) -> Floats:
+    def cost(self, sides: Sequence[FloatArray], powers: Sequence[FloatArray]) -> FloatArray:
         """Return the products with exponentials between bounds, from below."""
         side = sides[0]
         if (self.slope < 0).any():
@@ -65,13 +73,18 @@ class Leads:
 
     tables: SummedTables
     table: LengthTable
-    region: Region
+    region: LatticeRegion
     winner: int
 
     @cached_property
     def queries(self) -> tuple[int, ...]:
         """Return the places of the tokens with which prompts of the region end."""
         return tuple(map(self.table.queries.index, self.region.lattice.last_tokens(self.region.masks)))
+
+    @property
+    def query(self) -> int:
+        """Return the first of them: of a region with one last token, that."""
+        return self.queries[0]
 
     @cached_property
     def _pairs(self) -> dict[int, Bools]:
@@ -88,27 +101,25 @@ class Leads:
         return found
 
     @cached_property
-    def _sides(self) -> tuple[tuple[Floats, Floats], ...]:
+    def _sides(self) -> tuple[tuple[FloatArray, FloatArray], ...]:
         """Return for each head what it adds to the lead over each candidate, from below and from above."""
-        found: list[tuple[Floats, Floats]] = []
+        found: list[tuple[FloatArray, FloatArray]] = []
         for one in self.tables.contributions:
             middle, off = one.middle[: self.table.length], 2 * one.off[: self.table.length, :, None]
             lead = middle[:, :, self.winner, None] - middle
-            found.append(
-                tuple(np.ascontiguousarray(np.moveaxis(side, 2, 0)) for side in (lead - off, lead + off))
-            )
+            found.append((_by_rival(lead - off), _by_rival(lead + off)))
         return tuple(found)
 
     @cached_property
-    def base(self) -> Floats:
+    def base(self) -> FloatArray:
         """Return by how much the candidate leads each other without heads, from below."""
         base = self.table.base
         return down(base[:, self.winner, None] - base - 2 * self.table.base_off[:, None])
 
     @cached_property
-    def _powers(self) -> tuple[tuple[Floats, Floats], ...]:
+    def _powers(self) -> tuple[tuple[FloatArray, FloatArray], ...]:
         """Return for each head its exponentials by query, so scaled that the region's largest is about 1."""
-        found: list[tuple[Floats, Floats]] = []
+        found: list[tuple[FloatArray, FloatArray]] = []
         for head in self.table.heads:
             low, high = np.zeros_like(head.low), np.zeros_like(head.high)
             for query, pairs in self._pairs.items():
@@ -126,7 +137,7 @@ class Leads:
     def head(self, place: int) -> Head:
         return self.tables.rows.summed.heads[place]
 
-    def all_questions(self) -> Questions:
+    def all_questions(self) -> LeadQuestions:
         """Return every last token with every rival, in their first boxes."""
         count = self.base.shape[1]
         rivals = np.array([rival for rival in range(count) if rival != self.winner], dtype=np.int64)
@@ -139,13 +150,13 @@ class Leads:
                 high[place, :, head] = most[:, pairs].max(axis=1)[rivals]
         asked = np.repeat(queries, len(rivals)), np.tile(rivals, len(queries))
         shape = (len(asked[0]), len(self._sides))
-        return Questions(*asked, low.reshape(shape), high.reshape(shape))
+        return LeadQuestions(*asked, low.reshape(shape), high.reshape(shape))
 
-    def plain_weights(self, questions: Questions) -> Floats:
+    def plain_weights(self, questions: LeadQuestions) -> FloatArray:
         """Return the weights that stand where none are given."""
         return np.tile([1.0, 0.0], (len(questions), len(self._sides)))
 
-    def closed(self, questions: Questions, weights: Floats) -> Bools:
+    def closed(self, questions: LeadQuestions, weights: FloatArray) -> Bools:
         """Say which boxes weights close."""
         found = np.empty(len(questions), dtype=bool)
         for some in self._parts(len(questions)):
@@ -158,12 +169,12 @@ class Leads:
                 found[some.start + left] = self.values(part[left], weights[some][left]) > 0
         return found
 
-    def values(self, questions: Questions, weights: Floats) -> Floats:
+    def values(self, questions: LeadQuestions, weights: FloatArray) -> FloatArray:
         """Return the least sums of weights over the prompts, from below."""
         costs, lasts = self._costs(questions, weights)
         return leasts(self.region, costs, lasts, self._ended(questions))
 
-    def worst(self, questions: Questions, weights: Floats, place: int) -> tuple[int, ...]:
+    def worst(self, questions: LeadQuestions, weights: FloatArray, place: int) -> tuple[int, ...]:
         """Return a prompt on which the sum of a question is about the least."""
         one = questions[place : place + 1]
         costs, lasts = self._costs(one, weights[place : place + 1])
@@ -173,8 +184,8 @@ class Leads:
         return found
 
     def overlooked(
-        self, questions: Questions, weights: Floats
-    ) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+        self, questions: LeadQuestions, weights: FloatArray
+    ) -> tuple[npt.NDArray[np.int64], FloatArray, FloatArray]:
         """Return prompts whose sums are about the least, what each weight counts there, and the lead there.
 
         All of it is about so: it says where to look, and decides nothing.
@@ -184,7 +195,7 @@ class Leads:
         prompts = np.column_stack([least_paths(self.region, costs, lasts, ended), tokens])
         places, upper = np.arange(self.table.length), self.limits(questions)
         lead = self._lead(questions)
-        counted: list[Floats] = []
+        counted: list[FloatArray] = []
         for head, ((power, _), (side, _)) in enumerate(zip(self._powers, self._sides, strict=True)):
             own = power[questions.queries[:, None], places, prompts]
             total = own.sum(axis=1)
@@ -193,7 +204,7 @@ class Leads:
             counted += [total * (mean - upper[:, head]), total * (questions.low[:, head] - mean)]
         return prompts, np.column_stack(counted), lead
 
-    def bad_tokens(self, questions: Questions, weights: Floats) -> list[TokenMask]:
+    def bad_tokens(self, questions: LeadQuestions, weights: FloatArray) -> list[TokenMask]:
         """Return for each position but the last the tokens with which some question is open."""
         costs, lasts = self._costs(questions, weights)
         tables = through(self.region, costs, lasts, self._ended(questions))
@@ -203,7 +214,7 @@ class Leads:
             found[-1][columns] = (table <= 0).any(axis=0)
         return found
 
-    def _lead(self, questions: Questions) -> Floats:
+    def _lead(self, questions: LeadQuestions) -> FloatArray:
         return self.base[questions.queries, questions.rivals]
 
     def _parts(self, count: int) -> Iterator[slice]:
@@ -211,19 +222,19 @@ class Leads:
         step = max(1, _MOST_NUMBERS // size)
         return (slice(start, min(count, start + step)) for start in range(0, count, step))
 
-    def _ended(self, questions: Questions) -> Bools:
-        tokens = [self.table.queries[query] for query in questions.queries]
+    def _ended(self, questions: LeadQuestions) -> Bools:
+        tokens = np.array(self.table.queries)[questions.queries]
         return self.region.lattice.ends[:, tokens].T
 
-    def _costs(self, questions: Questions, weights: Floats) -> tuple[Costs, Floats]:
+    def _costs(self, questions: LeadQuestions, weights: FloatArray) -> tuple[TokenCosts, FloatArray]:
         """Return what tokens cost at a position, and what the last one does, from below."""
         factors = self._factors(questions, weights)
         count, last = len(questions), self.table.length - 1
 
-        def costs(position: int) -> Floats:
+        def costs(position: int) -> FloatArray:
             at = np.ix_(questions.queries, self.region.columns[position])
             near = np.ix_(questions.rivals, self.region.columns[position])
-            total: Floats | None = None
+            total: FloatArray | None = None
             for (low, high), sides, own in zip(self._powers, self._sides, factors, strict=True):
                 added = own.cost(
                     tuple(side[:, position][near] for side in sides),
@@ -240,23 +251,28 @@ class Leads:
             ends = down(ends + own.cost(sides_there, powers)[:, 0])
         return costs, ends
 
-    def _factors(self, questions: Questions, weights: Floats) -> "list[_Factor]":
+    def _factors(self, questions: LeadQuestions, weights: FloatArray) -> "list[_CostFactor]":
         upper = self.limits(questions)
         over, under = weights[:, 0::2], weights[:, 1::2]
         shift = under * questions.low - over * upper
         size = np.abs(under * questions.low) + np.abs(over * upper)
         heads = range(len(self._sides))
         return [
-            _Factor((over - under)[:, head, None], shift[:, head, None], size[:, head, None])
+            _CostFactor((over - under)[:, head, None], shift[:, head, None], size[:, head, None])
             for head in heads
         ]
 
-    def limits(self, questions: Questions) -> Floats:
+    def limits(self, questions: LeadQuestions) -> FloatArray:
         """Return what each head adds at most where the rival is not behind, from above."""
         lead, total = self._lead(questions)[:, None], questions.low.sum(axis=1, keepdims=True)
         rest = total - questions.low
         size = np.abs(lead) + np.abs(questions.low).sum(axis=1, keepdims=True)
         return np.minimum(questions.high, -lead - rest + _SLACK * size)
+
+
+def _by_rival(numbers: FloatArray) -> FloatArray:
+    """Return numbers by rival, position and token in the place of position, token and rival."""
+    return np.ascontiguousarray(np.moveaxis(numbers, 2, 0))
 
 
 def masks_with(

@@ -8,36 +8,36 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from circuitproof.proof.summed.lattice import Lattice, Masks, allowed
-from circuitproof.proof.summed.tables import Bools, Floats
+from circuitproof.proof.summed.lattice import Lattice, TokenMasks, allowed
+from circuitproof.proof.summed.tables import Bools, FloatArray
 
-Costs: TypeAlias = Callable[[int], Floats]
+TokenCosts: TypeAlias = Callable[[int], FloatArray]
 """For a position but the last, what tokens cost there: by row, one of many questions, and column."""
-Columns: TypeAlias = npt.NDArray[np.int64]
+TokenColumns: TypeAlias = npt.NDArray[np.int64]
 """Tokens of a position, or their places among all that may stand there."""
 
 
-class Step(NamedTuple):
+class LatticeStep(NamedTuple):
     """A way of a region: nodes, and the columns of its tokens."""
 
     source: int
     target: int
-    columns: Columns
+    columns: TokenColumns
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
+class LatticeRegion:
     """The prompts of a lattice with tokens of some masks."""
 
     lattice: Lattice
-    masks: Masks
+    masks: TokenMasks
 
     @property
     def size(self) -> int:
         return self.lattice.count(self.masks)
 
     @cached_property
-    def columns(self) -> tuple[Columns, ...]:
+    def columns(self) -> tuple[TokenColumns, ...]:
         """Return for each position but the last the tokens that ways have, in order."""
         return tuple(
             np.unique(np.concatenate([allowed(way.tokens, mask) for way in ways])) if ways else _NO_COLUMNS
@@ -45,29 +45,29 @@ class Region:
         )
 
     @cached_property
-    def steps(self) -> tuple[tuple[Step, ...], ...]:
+    def steps(self) -> tuple[tuple[LatticeStep, ...], ...]:
         """Return for each position but the last the ways that have tokens; the same tokens share columns."""
         return tuple(tuple(self._steps(position)) for position in range(self.lattice.length - 1))
 
-    def _steps(self, position: int) -> Iterator[Step]:
-        known = dict[int, Columns]()
+    def _steps(self, position: int) -> Iterator[LatticeStep]:
+        known = dict[int, TokenColumns]()
         for way in self.lattice.layers[position]:
             if id(way.tokens) not in known:
                 tokens = allowed(way.tokens, self.masks[position])
                 known[id(way.tokens)] = np.searchsorted(self.columns[position], tokens)
             if len(known[id(way.tokens)]):
-                yield Step(way.source, way.target, known[id(way.tokens)])
+                yield LatticeStep(way.source, way.target, known[id(way.tokens)])
 
 
-_NO_COLUMNS: Columns = np.zeros(0, dtype=np.int64)
+_NO_COLUMNS: TokenColumns = np.zeros(0, dtype=np.int64)
 
 
-def down(numbers: Floats) -> Floats:
+def down(numbers: FloatArray) -> FloatArray:
     """Return sums that were rounded once, from below."""
     return np.nextafter(numbers, -np.inf)
 
 
-def leasts(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> Floats:
+def leasts(region: LatticeRegion, costs: TokenCosts, lasts: FloatArray, ended: Bools) -> FloatArray:
     """Return for each question the least sum over prompts, from below; infinite where there is none.
 
     `lasts` says what the last token costs, `ended` which nodes of the last layer it may end at (by row).
@@ -76,13 +76,13 @@ def leasts(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> Floats:
     return np.min(behind[0][:, list(region.lattice.starts)], axis=1)
 
 
-def _behind(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> list[Floats]:
+def _behind(region: LatticeRegion, costs: TokenCosts, lasts: FloatArray, ended: Bools) -> list[FloatArray]:
     """Return for each layer what is least from its nodes to the end."""
     lattice = region.lattice
     tables = [np.where(ended, lasts[:, None], np.inf)]
     for position in reversed(range(lattice.length - 1)):
         tables.append(np.full((len(lasts), lattice.sizes[position]), np.inf))
-        price, known = costs(position), dict[int, Floats]()
+        price, known = costs(position), dict[int, FloatArray]()
         for source, target, columns in region.steps[position]:
             if id(columns) not in known:
                 known[id(columns)] = price[:, columns].min(axis=1)
@@ -91,7 +91,9 @@ def _behind(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> list[F
     return tables[::-1]
 
 
-def path(region: Region, costs: Costs, last: float, ended: Bools, token: int) -> tuple[int, ...] | None:
+def path(
+    region: LatticeRegion, costs: TokenCosts, last: float, ended: Bools, token: int
+) -> tuple[int, ...] | None:
     """Return a prompt whose sum is about the least, for a single question whose last token is given."""
     behind = _behind(region, costs, np.array([last]), ended)
     lattice = region.lattice
@@ -111,11 +113,11 @@ def path(region: Region, costs: Costs, last: float, ended: Bools, token: int) ->
     return (*prompt, token)
 
 
-def least_paths(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> Columns:
+def least_paths(region: LatticeRegion, costs: TokenCosts, lasts: FloatArray, ended: Bools) -> TokenColumns:
     """Return for each question the tokens, but for the last, of a prompt whose sum is about the least."""
     lattice, count = region.lattice, len(lasts)
     below = np.where(ended, lasts[:, None], np.inf)
-    choices: list[tuple[Columns, Columns]] = []
+    choices: list[tuple[TokenColumns, TokenColumns]] = []
     for position in reversed(range(lattice.length - 1)):
         here = np.full((count, lattice.sizes[position]), np.inf)
         tokens, targets = (np.zeros(here.shape, dtype=np.int64) for _ in range(2))
@@ -139,13 +141,13 @@ def least_paths(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> Co
     return found
 
 
-def through(region: Region, costs: Costs, lasts: Floats, ended: Bools) -> list[Floats]:
+def through(region: LatticeRegion, costs: TokenCosts, lasts: FloatArray, ended: Bools) -> list[FloatArray]:
     """Return by position, question and column about the least sum of the prompts that have it there."""
     behind = _behind(region, costs, lasts, ended)
     lattice = region.lattice
     ahead = np.full((len(lasts), lattice.sizes[0]), np.inf)
     ahead[:, list(lattice.starts)] = 0.0
-    tables: list[Floats] = []
+    tables: list[FloatArray] = []
     for position in range(lattice.length - 1):
         price = costs(position)
         found = np.full(price.shape, np.inf)

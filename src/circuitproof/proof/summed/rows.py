@@ -13,7 +13,7 @@ from circuitproof.forward.frozen import Frozen
 from circuitproof.models.architecture import ROTARY_TABLES
 from circuitproof.proof.summed.outline import SummedCircuit
 
-Pairs: TypeAlias = Sequence[tuple[int, int]]
+TokenPairs: TypeAlias = Sequence[tuple[int, int]]
 """Tokens and the positions where they stand."""
 
 
@@ -26,7 +26,7 @@ class LocalRows:
     candidates: tuple[int, ...]
     arithmetic: Enclose
 
-    def base(self, pairs: Pairs) -> Balls:
+    def base(self, pairs: TokenPairs) -> Balls:
         """Return the logits that the last token gives without any head, biases included."""
         layers = self.summed.layers if self.frozen.architecture.biases else ()
         biases = [self._tensor(f"attention.{layer}.output.bias", len(pairs)) for layer in layers]
@@ -35,20 +35,20 @@ class LocalRows:
         bias = self.frozen.logit_bias(self.candidates)
         return self.arithmetic.affine(total, self.frozen.unembedding(self.candidates), bias)
 
-    def contributions(self, head: Head, pairs: Pairs) -> Balls:
+    def contributions(self, head: Head, pairs: TokenPairs) -> Balls:
         """Return the logits that a head gives where its whole attention is on a pair."""
         values = self._mapped(head, "value", self._input(head, pairs))
         output = self.frozen.tensor(f"head.{head.layer}.{head.index}.output.weight")
         handed_on = self.arithmetic.affine(values, output, None)
         return self.arithmetic.affine(handed_on, self.frozen.unembedding(self.candidates), None)
 
-    def queries(self, head: Head, pairs: Pairs) -> Balls:
+    def queries(self, head: Head, pairs: TokenPairs) -> Balls:
         return self._turned(self._mapped(head, "query", self._input(head, pairs)), pairs)
 
-    def keys(self, head: Head, pairs: Pairs) -> Balls:
+    def keys(self, head: Head, pairs: TokenPairs) -> Balls:
         return self._turned(self._mapped(head, "key", self._input(head, pairs)), pairs)
 
-    def _turned(self, rows: Balls, pairs: Pairs) -> Balls:
+    def _turned(self, rows: Balls, pairs: TokenPairs) -> Balls:
         if self.frozen.architecture.rotary is None:
             return rows
         tables = (self.frozen.file.grid(name, [place for _, place in pairs]) for name in ROTARY_TABLES)
@@ -60,7 +60,7 @@ class LocalRows:
             rows, self.frozen.tensor(f"{name}.weight"), self.frozen.bias(f"{name}.bias")
         )
 
-    def _input(self, node: Node, pairs: Pairs) -> Balls:
+    def _input(self, node: Node, pairs: TokenPairs) -> Balls:
         sources = self.summed.circuit.sources(node)
         return self._total([self._output(source, pairs) for source in sources], len(pairs))
 
@@ -69,7 +69,7 @@ class LocalRows:
             return self.arithmetic.constant(zeros(count, self.frozen.architecture.width))
         return reduce(self.arithmetic.add, parts)
 
-    def _output(self, node: Node, pairs: Pairs) -> Balls:
+    def _output(self, node: Node, pairs: TokenPairs) -> Balls:
         match node:
             case Embed():
                 places = [] if self.frozen.architecture.rotary else [self._rows("embed.position", pairs, 1)]
@@ -84,7 +84,7 @@ class LocalRows:
             case _:
                 raise DeclarationError(f"{node} reads more than one position; {LOGITS} adds it up itself")
 
-    def _rows(self, name: str, pairs: Pairs, side: int) -> Balls:
+    def _rows(self, name: str, pairs: TokenPairs, side: int) -> Balls:
         """Return the rows of an embedding for tokens (side 0) or positions (side 1), each read once."""
         used = _numbered(pair[side] for pair in pairs)
         known = self.arithmetic.constant(self.frozen.file.grid(name, list(used)))

@@ -20,9 +20,9 @@ from circuitproof.arithmetic.limb_functions import floor_exp
 from circuitproof.arithmetic.limbs import Integers, column, factor_of, limbs_of
 from circuitproof.circuits.graph import Head
 from circuitproof.errors import NumericError
-from circuitproof.proof.summed.rows import LocalRows, Pairs
+from circuitproof.proof.summed.rows import LocalRows, TokenPairs
 
-Floats: TypeAlias = npt.NDArray[np.float64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 _APART = 2.0**-50
@@ -39,9 +39,9 @@ _AT_ONCE = 1 << 14
 class HeadTable:
     """What a head adds for one length: by query where it depends on that, by position and token."""
 
-    low: Floats
+    low: FloatArray
     """Exponentials, from below: query, position, token; zero where no prompt has the pair."""
-    high: Floats
+    high: FloatArray
     bits: npt.NDArray[np.int64]
     """How many bits the exponential has, in units of 2^-(p + g)."""
     scales: npt.NDArray[np.int64]
@@ -52,8 +52,8 @@ class HeadTable:
 class Contributions:
     """The logits that a head gives by position, token and candidate, and how far they may be off."""
 
-    middle: Floats
-    off: Floats
+    middle: FloatArray
+    off: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,9 +62,9 @@ class LengthTable:
 
     length: int
     queries: tuple[int, ...]
-    base: Floats
+    base: FloatArray
     """By query and candidate."""
-    base_off: Floats
+    base_off: FloatArray
     heads: tuple[HeadTable, ...]
 
 
@@ -108,21 +108,21 @@ class SummedTables:
         )
         return LengthTable(length, tuple(queries), base, off, heads)
 
-    def _of_head(self, place: int, head: Head, asked: Pairs, pairs: Bools) -> HeadTable:
+    def _of_head(self, place: int, head: Head, asked: TokenPairs, pairs: Bools) -> HeadTable:
         keys, length = self._keys[place], pairs.shape[1]
         chosen = [at for at, (position, _) in enumerate(self._places) if position < length]
         known = Balls(keys.numbers[chosen], tuple(keys.radii[at] for at in chosen))
         places = np.array([self._places[at] for at in chosen]).reshape(-1, 2)
         scored = _Scored(self.rows.queries(head, asked), known, self._scale, self.precision)
         table = _empty(pairs.shape)
-        waiting = dict[int, list[_Waiting]]()
+        waiting = dict[int, list[_DueScores]]()
         for query, scores in enumerate(scored.scores()):
             meant = np.flatnonzero(pairs[query][places[:, 0], places[:, 1]])
             own = scores[meant]
             guard = _guard(max(own) - min(own), self.precision)
             table.scales[query] = self.precision + guard
             at = (query, places[meant, 0], places[meant, 1])
-            waiting.setdefault(guard, []).append(_Waiting(own - max(own), at, scored.off(query, meant)))
+            waiting.setdefault(guard, []).append(_DueScores(own - max(own), at, scored.off(query, meant)))
         for guard, members in waiting.items():
             self._exponentials(table, guard, members)
         return table
@@ -131,7 +131,7 @@ class SummedTables:
     def _scale(self) -> Fraction:
         return self.rows.frozen.architecture.attention_scale
 
-    def _exponentials(self, table: HeadTable, guard: int, members: Sequence["_Waiting"]) -> None:
+    def _exponentials(self, table: HeadTable, guard: int, members: Sequence["_DueScores"]) -> None:
         """Fill in the exponentials of some queries, whose guard is the same."""
         bits = self.precision + guard
         below = column(int(score) << guard for one in members for score in one.scores)
@@ -144,12 +144,12 @@ class SummedTables:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Waiting:
+class _DueScores:
     """The scores of a query less the largest, where they belong, and how far each may be off."""
 
     scores: Integers
     at: tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]]
-    off: Floats
+    off: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +167,9 @@ class _Scored:
         scaled = limbs.times(products, self.scale.numerator)
         return limbs.shift(scaled, 1 - self.scale.denominator.bit_length() - self.precision).integers()
 
-    def off(self, query: int, meant: npt.NDArray[np.int64]) -> Floats:
+    def off(self, query: int, meant: npt.NDArray[np.int64]) -> FloatArray:
         """Return by how much some scores of a query may be off, from above."""
+        chosen: list[int] = meant.tolist()
         asked, reach, one = self._lengths[0][query], self.queries.radii[query], 1 << self.precision
         found = [
             _up(
@@ -176,7 +177,7 @@ class _Scored:
                 one * self.scale.denominator,
             )
             + 1
-            for length, off in ((self._lengths[1][key], self.keys.radii[key]) for key in meant.tolist())
+            for length, off in ((self._lengths[1][key], self.keys.radii[key]) for key in chosen)
         ]
         if max(found) > one:
             raise NumericError(
@@ -200,7 +201,7 @@ def _empty(shape: tuple[int, ...]) -> HeadTable:
     )
 
 
-def _bounds(powers: Sequence[int], off: Floats, bits: int) -> tuple[Floats, Floats]:
+def _bounds(powers: Sequence[int], off: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
     """Return E - ⌈E·δ⌉ from below and E + 1 + ⌈2(E + 1)δ⌉ from above, in units of 2^-500."""
     extra, lift = max(0, bits - _HEIGHT), 2.0 ** max(0, _HEIGHT - bits)
     unit = 2.0 ** max(_HEIGHT - bits, -1000)
@@ -211,10 +212,10 @@ def _bounds(powers: Sequence[int], off: Floats, bits: int) -> tuple[Floats, Floa
     return np.maximum(low, 0.0), high
 
 
-def _floats(rows: Balls, precision: int) -> tuple[Floats, Floats]:
+def _floats(rows: Balls, precision: int) -> tuple[FloatArray, FloatArray]:
     """Return rows as floats in units of 1, and how far each number may be off, rounding included."""
-    found = np.array(rows.numbers.integers().tolist(), dtype=object)
-    middle = np.vectorize(lambda number: number / (1 << precision), otypes=[np.float64])(found)
+    numbers: list[list[int]] = rows.numbers.integers().tolist()
+    middle = np.array([[number / (1 << precision) for number in row] for row in numbers])
     largest = np.abs(middle).max(axis=1, initial=0.0)
     reach = np.array([radius / (1 << precision) for radius in rows.radii]) * (1 + _APART)
     return middle, reach + largest * _APART + 2.0**-1000

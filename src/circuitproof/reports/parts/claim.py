@@ -9,7 +9,8 @@ from circuitproof.reports.elements import Element, el
 from circuitproof.reports.parts.section import facts, name, section
 from circuitproof.reports.regions import labelled_prompts
 from circuitproof.reports.rules import rule_words
-from circuitproof.reports.words import ablation_words, edges_words, model_words, pattern_words, token_name
+from circuitproof.reports.words import ablation_words, answer_name, edges_words, model_words, pattern_words
+from circuitproof.tasks.domain import LAST
 
 
 def claim(view: BundleView) -> Element:
@@ -31,12 +32,17 @@ def claim(view: BundleView) -> Element:
         ),
         el(
             "p",
-            "The decision d(x) is the set of candidates of the largest logit that C computes at the last "
-            "token of x; P(x) is the right answer; x R x′ says that x and x′ must be decided alike. "
-            f"{_arithmetic(bundle)}",
+            "The decision d(x) is the set of candidates of the largest logit that C computes at "
+            f"{_place(task.position)} of x; P(x) is the right answer; x R x′ says that x and x′ must be "
+            f"decided alike. {_arithmetic(bundle)}",
         ),
         *(_property(answer.prop) for answer in bundle.answers),
     )
+
+
+def _place(position: int) -> str:
+    """Say where is decided: a negative position counts from the end."""
+    return "the last token" if position == LAST else f"position {position}"
 
 
 def _arithmetic(bundle: OpenedBundle) -> str:
@@ -51,7 +57,7 @@ def _arithmetic(bundle: OpenedBundle) -> str:
 
 def _candidates(view: BundleView) -> Element:
     task = view.bundle.task
-    first, *more = (el("bdi", token_name(task, token), class_="token") for token in task.candidates)
+    first, *more = (el("bdi", answer_name(task, one), class_="token") for one in task.candidates)
     return el("span", first, *(child for one in more for child in (", ", one)))
 
 

@@ -13,7 +13,15 @@ from circuitproof.reports.numbers import ComputedCell, Numbers
 from circuitproof.reports.parts.prompts import closest
 from circuitproof.reports.parts.section import chosen_prompt, facts, name, section
 from circuitproof.reports.trace import AttentionReading
-from circuitproof.reports.words import ablation_words, decision_text, exact, moved, prompt_text, token_name
+from circuitproof.reports.words import (
+    ablation_words,
+    answer_name,
+    decision_text,
+    exact,
+    moved,
+    prompt_text,
+    token_name,
+)
 
 _MOVED = 8
 UNSHARED = "Logits are enclosed: a margin is divided among edges only where it is exact."
@@ -45,13 +53,13 @@ def explained(title: str, found: Explanation) -> Element:
 def _facts(found: Explanation) -> Iterator[tuple[str, Child]]:
     task, cell = found.bundle.task, found.cell
     yield "prompt", name(prompt_text(task, found.prompt), most=2000)
-    yield "answer", el("bdi", "not claimed" if found.answer is None else token_name(task, found.answer))
+    yield "answer", el("bdi", "not claimed" if found.answer is None else answer_name(task, found.answer))
     tie = " (a tie)" if cell.is_clear is False else ""
     yield "decision", el("bdi", f"{decision_text(task, cell.fold.decision)}{tie}")
     for whose, fold in found.beside.items():
         yield whose, el("bdi", decision_text(task, fold.decision))
     yield "cell", _cell(found)
-    rival = token_name(task, task.candidates[cell.runner])
+    rival = answer_name(task, task.candidates[cell.runner])
     yield "margin", el("bdi", f"{_margin(cell)} over {rival}")
     yield "flips by", el("bdi", flip_words(found.bundle, cell, found.searched))
     if found.needed is not None:
@@ -84,7 +92,7 @@ def flip_words(bundle: OpenedBundle, cell: ComputedCell, searched: Bracket | Non
         return "no closed form: a norm reads the final residual (circuitproof explain and radius search)"
     if flip is None:
         return _UNMOVED[cell.is_clear] if isinstance(cell.is_clear, bool) else "not known, as the decision"
-    rival = token_name(bundle.task, bundle.task.candidates[flip.competitor])
+    rival = answer_name(bundle.task, bundle.task.candidates[flip.competitor])
     places = ", ".join(f"{'+' if flip.direction[x] > 0 else '−'}{x}" for x in flip.support[:_MOVED])
     more = ", …" if len(flip.support) > _MOVED else ""
     coordinates = f"{plural(len(flip.support), 'coordinate')} of the final residual ({places}{more})"

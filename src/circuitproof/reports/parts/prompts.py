@@ -7,7 +7,7 @@ from circuitproof.reports.bundle_view import BundleView
 from circuitproof.reports.elements import Child, Element, el
 from circuitproof.reports.numbers import Numbers
 from circuitproof.reports.parts.section import link, scrolled, section
-from circuitproof.reports.words import decision_text, prompt_text, token_name
+from circuitproof.reports.words import answer_name, decision_text, prompt_text
 
 _ROWS = 50
 """How many prompts a table shows at first."""
@@ -47,7 +47,7 @@ def closest(view: BundleView) -> list[int]:
 def _row(view: BundleView, place: int) -> tuple[Child, ...]:
     task = view.bundle.task
     text = shown_text(prompt_text(task, view.bundle.domain.prompts[place]), most=200)
-    known = (link(text, "explanation", data_prompt=place), el("bdi", token_name(task, view.answers[place])))
+    known = (link(text, "explanation", data_prompt=place), el("bdi", answer_name(task, view.answers[place])))
     if not isinstance(view.numbers, Numbers):
         return (*known, "–", "–", "–", "–")
     number = view.numbers.cell_of[place]
