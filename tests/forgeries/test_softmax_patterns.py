@@ -132,6 +132,15 @@ def exactly(number: int) -> Evidence:
     return {"kind": "accuracy", "exactly": str(number)}
 
 
+def constant(bundle: Bundle, winner: int) -> list[str]:
+    """Return the remarks on a claim that a circuit is right everywhere, where one token is always right."""
+    _, numbers = bundle.tensors["logits.bias"]
+    most = max(numbers)
+    alone = numbers.count(most) == 1 and numbers[winner] == most
+    assert numbers.count(most) == 1 or numbers[winner] < most
+    return [f"no better than a constant: {len(PROMPTS)}", *["decided without edges"] * alone]
+
+
 def right(bundle: Bundle) -> list[Prompt]:
     """Return the prompts whose first token is decided."""
     return [prompt for prompt in PROMPTS if decided(bundle, prompt) == prompt[0]]
@@ -164,12 +173,11 @@ def lifted(seed: int, lead: float) -> tuple[Bundle, int]:
 @pytest.mark.parametrize("seed", range(8))
 def test_a_leaf_holds_just_where_the_least_lead_is_above_zero(seed, tmp_path):
     """A thousandth above zero is proved and a thousandth below is not, by one leaf about all prompts."""
-    remarks = [f"no better than a constant: {len(PROMPTS)}"]
     for lead, wanted in ((1e-3, Outcome.VALID), (-1e-3, Outcome.INVALID)):
         bundle, winner = lifted(seed, lead)
         wrong = sum(decided(bundle, prompt) != winner for prompt in PROMPTS)
         assert (wrong > 0) is (lead < 0)
-        forged = claiming(bundle, exactly(len(PROMPTS)), {"decided": winner}, remarks)
+        forged = claiming(bundle, exactly(84), {"decided": winner}, constant(bundle, winner))
         assert outcome(forged, tmp_path) is wanted
 
 
@@ -177,7 +185,7 @@ def test_a_tie_of_two_candidates_is_not_decided(tmp_path):
     """Two candidates with the same row and bias tie on every prompt, and neither is right."""
     bundle, winner = lifted(0, 1.0)
     other = (winner + 1) % 4
-    remarks = [f"no better than a constant: {len(PROMPTS)}"]
+    remarks = constant(bundle, winner)
     assert outcome(claiming(bundle, exactly(84), {"decided": winner}, remarks), tmp_path) is Outcome.VALID
     for name, width in (("logits.weight", 3), ("logits.bias", 1)):
         _, numbers = bundle.tensors[name]
@@ -337,7 +345,7 @@ def test_every_prompt_of_a_pattern_has_an_answer_though_none_without_is_shown(tm
     """The first of two tokens is no answer to prompts of others, which a leaf about all would pass over."""
     bundle, winner = lifted(3, 1.0)
     claimed = {"kind": "accuracy", "least": "1"}
-    remarks = ["no better than a constant: 21"]
+    remarks = ["no better than a constant: 21", "decided without edges"]
     bundle.domain["prompts"], bundle.domain["strata"] = [[winner]], ["all"]
     bundle.claim["task"]["answer"] = FIRST
     assert outcome(claiming(bundle, claimed, {"decided": winner}, remarks), tmp_path) is Outcome.VALID
