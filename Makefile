@@ -83,6 +83,7 @@ nightly: $(READY)
 	CIRCUITPROOF_CASES=$(CASES) $(BIN)/pytest -n auto tests/proof/test_enclosed_numbers.py -k "logits_are_within or what_is_proved"
 	CIRCUITPROOF_EXAMPLES=2000 $(BIN)/pytest -n auto tests/forward/test_ablation.py tests/proof/test_widened.py
 	CIRCUITPROOF_GALLERY=1 $(BIN)/pytest tests/cli/test_gallery.py tests/cli/test_howto_gpt2.py
+	CIRCUITPROOF_NOTEBOOKS=1 $(BIN)/pytest tests/test_examples.py
 	CIRCUITPROOF_SHAPES=1 $(BIN)/pytest -n auto --dist worksteal tests/lab tests/cli
 
 clean:

@@ -38,7 +38,7 @@ def test_choices_are_words_and_others_are_refused(model):
 
 def test_another_run_is_not_gone_on_with(tmp_path):
     """A corpus has no tasks to replace, and a pattern lists no prompts."""
-    with pytest.raises(cp.InputError, match="trains on a corpus"):
+    with pytest.raises(cp.InputError, match="does not train on tasks"):
         train(RECIPES / "text.toml", tmp_path / "run", tasks=[cp.load_task("quotes")])
     pattern = cp.load_task(RECIPES / "toy-quotes-pattern.toml")
     with pytest.raises(cp.InputError, match="is about a pattern"):

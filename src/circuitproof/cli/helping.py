@@ -24,7 +24,7 @@ GROUPS = {
         "agrees_with",
     ),
     "Robustness": ("epsilon", "at", "positions", "method", "budget"),
-    "Patterns": ("pattern", "limits", "regions", "listed"),
+    "Patterns": ("pattern", "limits", "regions", "listed", "exps"),
     "Enclosed logits": ("precision",),
     "Solvers": ("engine", "anchors", "seconds", "branches"),
     "Output": (

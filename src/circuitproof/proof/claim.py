@@ -14,7 +14,7 @@ from circuitproof.forward.cells import Variant, refuse_unreadable
 from circuitproof.forward.frozen import Frozen
 from circuitproof.forward.substitutes import SubstitutedBinding
 from circuitproof.models.declaration import ProgramHeads
-from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, ExactNumbers
+from circuitproof.proof.arithmetic import EXACT, ClaimArithmetic, EnclosedNumbers, ExactNumbers
 from circuitproof.proof.properties.property import Property
 from circuitproof.proof.regions.robustness import Directions
 from circuitproof.tasks.domain import Domain, Prompt
@@ -99,6 +99,8 @@ class Claim:
     def _refuse_unknown_over_patterns(self) -> None:
         arithmetic = self.arithmetic
         is_exact = isinstance(arithmetic, ExactNumbers)
+        if not isinstance(arithmetic, ExactNumbers | EnclosedNumbers):
+            raise InputError(f"{arithmetic.kind} arithmetic is not known over patterns; list prompts")
         if not is_exact and (operator := arithmetic.lacking(self.frozen.architecture)) is not None:
             raise InputError(f"the model uses {operator}, which is not enclosed; list prompts")
 
